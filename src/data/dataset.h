@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "network/network.h"
+
+namespace dlbench::data {
+
+/// Labelled samples with raw (unscaled) values, all in memory.
+struct Dataset {
+  std::string name;        ///< "Fashion-MNIST", "MNIST (user)", "synthetic".
+  std::string source;      ///< Folder or file it came from; "generated" for synthetic data.
+  bool synthetic = false;  ///< Shown wherever a result shows.
+  std::int64_t samples = 0;
+  network::Shape sample_shape;  ///< {28, 28}: must have as many elements as the network's input.
+  std::int64_t classes = 0;
+  std::vector<std::uint8_t> pixels;  ///< samples x sample_shape, row-major; empty when synthetic.
+  std::vector<std::int32_t> labels;  ///< One a sample, in [0, classes).
+  std::uint64_t seed = 0;            ///< Of synthetic data, whose values are made by index.
+  std::string content_hash;          ///< Hex, of pixels and labels (or of the recipe).
+};
+
+/// Where the data of a network come from.
+struct DataRequest {
+  std::string kind;  ///< "mnist", "synthetic"; from the network or --data.
+  std::optional<std::filesystem::path> folder;  ///< The user's own folder with IDX files.
+  std::uint64_t seed = 1;                       ///< For synthetic data.
+};
+
+/// Loads an IDX image file and its label file (plain or gzip, told by content, not by name).
+/// Errors name the file and the fault: "gzip data inside", "byte order swapped", "labels file" ...
+Result<Dataset> LoadIdx(const std::filesystem::path& images, const std::filesystem::path& labels);
+/// Finds the training pair in `folder` under either spelling (train-images-idx3-ubyte,
+/// train-images.idx3-ubyte, each with or without .gz). Two different candidates are refused.
+Result<Dataset> LoadIdxFolder(const std::filesystem::path& folder, const std::string& name);
+/// Data for `network` as asked: the user's folder, else Debian's dataset-fashion-mnist, else an
+/// error that names the package to install; "synthetic" makes class-dependent means of the same
+/// shape.
+Result<Dataset> LoadDataset(const DataRequest& request, const network::Network& network);
+
+/// A pool of batches, scaled for the network: step i uses batch i mod count.
+struct BatchPool {
+  std::int64_t batch = 0;            ///< Samples per batch.
+  std::int64_t count = 0;            ///< Batches in the pool (8, fewer above 256 MB).
+  std::vector<float> x;              ///< [count, batch, input elements].
+  std::vector<std::int32_t> labels;  ///< [count, batch].
+  std::string content_hash;          ///< Hex.
+};
+
+/// Draws the pool: a permutation of the data set that depends on the seed alone, cut into batches.
+/// kInput if the batch is larger than the data. All batches differ.
+Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& network,
+                                std::int64_t batch, std::uint64_t seed);
+/// Writes the pool as safetensors: "x" F32 [count, batch, ...sample shape], "labels" I32 [count,
+/// batch].
+Status WriteBatchPool(const BatchPool& pool, const network::Network& network,
+                      const std::filesystem::path& path);
+
+/// Initial values of every parameter, by canonical name, from (seed, name) alone.
+std::map<std::string, std::vector<float>> InitialWeights(const network::Network& network,
+                                                         std::uint64_t seed);
+/// Writes parameters (canonical names and shapes) as safetensors F32.
+Status WriteWeights(const network::Network& network,
+                    const std::map<std::string, std::vector<float>>& weights,
+                    const std::filesystem::path& path);
+
+}  // namespace dlbench::data

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/file.h"
+#include "core/result.h"
+
+namespace dlbench::data {
+
+/// Element types that dlbench exchanges. Little-endian.
+enum class DType { kF32, kF64, kI32, kI64, kU8, kBF16, kF16 };
+/// Bytes per element.
+std::size_t SizeOf(DType type);
+/// The safetensors spelling: "F32".
+std::string ToString(DType type);
+
+/// A tensor whose bytes belong to somebody else (a mapped file, a vector).
+struct TensorView {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+
+  std::int64_t count() const;
+  /// The elements as float32; only for kF32, and only while the owner of `bytes` lives.
+  std::span<const float> f32() const;
+  /// The elements as int32; only for kI32.
+  std::span<const std::int32_t> i32() const;
+};
+
+/// A safetensors file mapped read-only: 8 bytes of header length, a JSON header, raw tensors.
+/// Every header is checked (lengths, offsets, overlaps, sizes that do not fit): it may be hostile.
+class SafetensorsFile {
+ public:
+  static Result<SafetensorsFile> Open(const std::filesystem::path& path);
+  /// Null where the file has no such tensor. Valid while this object lives.
+  const TensorView* Find(const std::string& name) const;
+  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+ private:
+  SafetensorsFile(MappedFile file) : file_(std::move(file)) {}
+  MappedFile file_;
+  std::map<std::string, TensorView> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// Writes the tensors in the given order, atomically. Names must be unique.
+Status WriteSafetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                        const std::map<std::string, std::string>& metadata = {});
+
+/// A float32 view of `values` under `name`; `values` must outlive it.
+TensorView ViewOf(std::string name, std::vector<std::int64_t> shape, std::span<const float> values);
+/// An int32 view of `values` under `name`; `values` must outlive it.
+TensorView ViewOf(std::string name, std::vector<std::int64_t> shape,
+                  std::span<const std::int32_t> values);
+
+}  // namespace dlbench::data

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dlbench::network {
+
+/// Sizes, outermost first, in elements. Sample shapes leave the batch dimension out.
+using Shape = std::vector<std::int64_t>;
+
+/// Product of the sizes; 1 for an empty shape.
+std::int64_t ElementCount(const Shape& shape);
+/// "[64, 784]".
+std::string ToString(const Shape& shape);
+
+/// How a parameter tensor gets its first values. Drawn from integers only, so bit-equal everywhere.
+struct Initializer {
+  enum class Kind { kConstant, kUniform };
+  Kind kind = Kind::kConstant;
+  /// kConstant: the value. kUniform: half the width of the interval (-bound, bound).
+  double value = 0.0;
+};
+
+/// One trainable tensor in canonical layout: dense weight [out, in], bias [out], convolution OIHW.
+struct Parameter {
+  std::string name;  ///< Canonical, "<node>.weight" or "<node>.bias".
+  Shape shape;
+  Initializer initializer;
+  bool decays = true;  ///< Whether the optimiser's weight decay applies to it.
+};
+
+/// An attribute's value; every attribute of a resolved node is explicit.
+using AttributeValue = std::variant<bool, std::int64_t, double, std::string, Shape>;
+
+/// One operation of the resolved network, in execution order.
+struct Node {
+  std::string name;                 ///< Unique, as in the network file (with repeat index if any).
+  std::string op;                   ///< "dense", "sigmoid", "tanh", "relu" ...
+  std::vector<std::string> inputs;  ///< Names of earlier nodes, or "input".
+  std::map<std::string, AttributeValue> attributes;
+  Shape output_shape;  ///< Of one sample.
+  std::vector<Parameter> parameters;
+  int line = 0;  ///< Where the network file defines it; 0 where it is built by hand.
+
+  /// The integer attribute `key`; it must exist (the parser has checked).
+  std::int64_t Int(const std::string& key) const;
+  /// The boolean attribute `key`; it must exist.
+  bool Bool(const std::string& key) const;
+  /// The floating-point attribute `key`; it must exist.
+  double Real(const std::string& key) const;
+};
+
+/// The network's input and where its values come from.
+struct Input {
+  Shape shape;          ///< Of one sample, for example {784}.
+  std::string dataset;  ///< Kind of data: "mnist", "synthetic" ...
+  double scale = 1.0;   ///< x = scale * (raw - offset), in float32.
+  double offset = 0.0;
+};
+
+/// Loss of a batch. softmax_cross_entropy takes logits [batch, classes] and integer labels.
+struct Loss {
+  std::string kind = "softmax_cross_entropy";
+  std::string reduction = "mean";  ///< "mean" or "sum" over the batch.
+  std::string input;               ///< Name of the node whose output are the logits.
+};
+
+/// SGD as PyTorch defines it: v <- momentum * v + (g + decay * w); w <- w - learning_rate * v;
+/// v starts at 0. Nesterov: w <- w - learning_rate * (g + decay * w + momentum * v).
+struct Optimizer {
+  std::string kind = "sgd";
+  double learning_rate = 0.0;
+  double momentum = 0.0;
+  double weight_decay = 0.0;
+  bool nesterov = false;
+};
+
+/// A network with every shape and attribute resolved: all that an engine or adapter needs.
+struct Network {
+  std::string name;     ///< "fcn-r".
+  std::string variant;  ///< Empty for the network as defined.
+  std::string title;    ///< "FCN-R": how sentences call it.
+  std::string description;
+  std::string source;  ///< Path of the network file, for messages; empty if built by hand.
+  Input input;
+  std::int64_t classes = 0;
+  std::vector<Node> nodes;
+  Loss loss;
+  Optimizer optimizer;
+
+  /// All parameter tensors in execution order.
+  std::vector<const Parameter*> Parameters() const;
+  /// Number of trainable scalars.
+  std::int64_t ParameterCount() const;
+};
+
+}  // namespace dlbench::network

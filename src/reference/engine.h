@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "network/network.h"
+
+namespace dlbench::reference {
+
+/// Arithmetic of a reference run. float64 is the definition of right; float32 runs under several
+/// summation orders measure what honest float32 arithmetic costs.
+enum class Precision { kFloat64, kFloat32, kBFloat16Operands, kTF32Operands };
+
+/// How sums are formed. Order 0 is the plain one; each other order permutes and blocks every
+/// reduction (dense inputs, batch sums) differently, so that rounding differs and nothing else.
+struct Arithmetic {
+  Precision precision = Precision::kFloat64;
+  int summation_order = 0;
+};
+
+/// Parameters and optimiser state by canonical name, each in canonical layout, as float64.
+struct State {
+  std::map<std::string, std::vector<double>> weights;
+  std::map<std::string, std::vector<double>> velocity;
+};
+
+/// What one training step computed, before the update it applied.
+struct StepResult {
+  double loss = 0.0;
+  std::vector<double> logits;                              ///< [batch, classes].
+  std::map<std::string, std::vector<double>> gradients;    ///< By canonical name, of the loss.
+  std::map<std::string, std::vector<double>> activations;  ///< By node name, if asked for.
+};
+
+/// Trains `network` at one batch size. Small and plain on purpose: every layer is one file.
+/// Not thread-safe; deterministic for one machine, thread count and arithmetic.
+class Engine {
+ public:
+  /// kUnsupported names the node whose op the engine lacks.
+  static Result<std::unique_ptr<Engine>> Create(const network::Network& network, std::int64_t batch,
+                                                Arithmetic arithmetic);
+  virtual ~Engine() = default;
+
+  /// Replaces all weights and velocities; missing velocities become zero. In float32 arithmetic
+  /// the state is rounded to float32 (the frameworks store it so).
+  virtual void SetState(const State& state) = 0;
+  virtual State GetState() const = 0;
+  /// Forward, loss, backward, update with `learning_rate`. `x` is [batch, input], `labels` [batch].
+  virtual StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
+                          double learning_rate, bool keep_activations = false) = 0;
+  /// Forward and loss only; the state is not changed.
+  virtual StepResult Forward(std::span<const float> x, std::span<const std::int32_t> labels,
+                             bool keep_activations = false) = 0;
+};
+
+/// Float64 state from float32 weights, velocities zero.
+State StateFrom(const std::map<std::string, std::vector<float>>& weights);
+
+}  // namespace dlbench::reference

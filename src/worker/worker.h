@@ -1,0 +1,196 @@
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "measure/measure.h"
+#include "network/network.h"
+
+namespace dlbench::worker {
+
+/// Why a launch has no result. Stored with it; never turned into a number.
+enum class FailureKind {
+  kSpawnFailed,    ///< The program could not be started.
+  kProtocolError,  ///< Garbage, a half line, an over-long line, a wrong id or type, a bad field.
+  kTimeout,        ///< No answer within the limit.
+  kCrashed,        ///< Ended by a signal (see signal).
+  kExited,         ///< Ended by itself before it had answered (see exit_status).
+  kOutOfMemory,    ///< Over the memory limit, or killed for memory.
+  kUnsupported,    ///< The adapter cannot do what was asked.
+  kWrongResult,    ///< Non-finite values, wrong shapes, times that do not add up, no work done.
+  kWrongThreads,   ///< Used more processor time than the threads asked for allow.
+  kAdapterFailed,  ///< The adapter answered with an error of kind failed.
+  kInterrupted,    ///< The user asked to stop.
+};
+/// "spawn_failed", "protocol_error", ...
+std::string ToString(FailureKind kind);
+
+struct Failure {
+  FailureKind kind = FailureKind::kProtocolError;
+  std::string message;  ///< What happened, during which request, and what to do.
+  std::optional<int> signal;
+  std::optional<int> exit_status;
+  std::string log_tail;  ///< Last lines of the framework's stderr and stdout, printable.
+};
+
+/// A value or the Failure that took its place.
+template <class T>
+class [[nodiscard]] Outcome {
+ public:
+  Outcome(T value) : value_(std::move(value)) {}              // NOLINT: implicit on purpose
+  Outcome(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: implicit on purpose
+  bool ok() const { return value_.has_value(); }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+  const Failure& failure() const { return *failure_; }
+
+ private:
+  std::optional<T> value_;
+  std::optional<Failure> failure_;
+};
+
+struct Limits {
+  std::chrono::milliseconds hello{30'000};
+  std::chrono::milliseconds prepare{300'000};
+  std::chrono::milliseconds verify{600'000};  ///< Holds the first, compiling step.
+  std::chrono::milliseconds run{120'000};
+  std::chrono::milliseconds exchange{120'000};       ///< export, sync, finish.
+  std::chrono::milliseconds terminate_grace{2'000};  ///< Between SIGTERM and SIGKILL.
+  std::uint64_t memory_bytes = 0;  ///< Of the whole process group; 0 means no limit.
+  std::uint64_t line_bytes = 16ULL << 20;
+  std::uint64_t log_bytes =
+      1ULL << 20;  ///< Kept of each stream: first and last half; the rest counted.
+};
+
+/// How to start one adapter process.
+struct LaunchSpec {
+  std::vector<std::string> argv;                   ///< argv[0] is looked up as a path.
+  std::map<std::string, std::string> environment;  ///< Added to a small allow-list of ours.
+  std::filesystem::path folder;                    ///< The launch's folder; created if missing.
+  Limits limits;
+  int threads = 1;
+};
+
+struct Hello {
+  int protocol = 0;
+  std::string framework;
+  std::string framework_version;
+  std::string adapter_version;
+  std::string language;
+  std::map<std::string, std::string> mode_labels;  ///< By preset; absent means unknown.
+  std::map<std::string, std::string> build;
+  std::vector<std::string> devices, precisions, modes, inputs, presets, ops;
+  bool asynchronous = false;
+  std::string gradients = "none";
+  std::string learning_rate = "fixed";
+  std::map<std::string, std::string> settings;
+};
+
+struct PrepareRequest {
+  const network::Network* network = nullptr;  ///< Not owned.
+  std::filesystem::path weights;              ///< Absolute.
+  std::filesystem::path batches;              ///< Absolute.
+  std::int64_t batch = 0;
+  std::int64_t pool = 0;
+  std::string mode = "train";
+  std::string device = "cpu";
+  std::string precision = "float32";
+  int threads = 1;
+  int rank = 0;
+  int world_size = 1;
+  std::string input = "resident";
+  std::string preset = "default";
+  std::string variant;
+  std::map<std::string, std::string> settings;
+};
+struct Prepared {
+  std::int64_t batch = 0;
+  std::string precision;
+  int threads = 0;
+  std::map<std::string, std::string> effective_settings;
+};
+
+struct VerifyRequest {
+  std::string folder;
+  std::vector<std::int64_t> batches;
+  std::vector<double> learning_rates;
+  std::vector<std::int64_t> weights_after;
+  bool logits = true;
+  bool gradients = true;
+};
+struct Verified {
+  std::vector<double> losses;
+  std::optional<std::filesystem::path> logits;     ///< Absolute, inside the launch's folder.
+  std::optional<std::filesystem::path> gradients;  ///< Absent where the adapter hands out none.
+  std::map<std::int64_t, std::filesystem::path> weights;  ///< By number of steps taken.
+};
+
+struct RunRequest {
+  std::int64_t steps = 0;
+  std::int64_t block_steps = 5;
+  std::int64_t first_batch = 0;
+  bool reset = false;
+};
+struct Ran {
+  std::vector<measure::StepRecord> records;
+  std::vector<double> losses;
+  std::int64_t request_ns = 0;  ///< Our clock when the request had been written.
+  std::int64_t reply_ns = 0;    ///< Our clock when the reply had been read.
+  double cpu_seconds = 0.0;     ///< Of the process group between the two.
+  int busy_threads = 0;         ///< Threads with more than 5 % CPU of that time.
+  std::vector<std::string> busy_thread_names;
+};
+
+struct Exported {
+  std::filesystem::path weights;
+  std::optional<std::filesystem::path> velocity;
+};
+struct Finished {
+  std::uint64_t peak_memory_bytes = 0;    ///< As the adapter says; 0 where it does not.
+  std::uint64_t observed_peak_bytes = 0;  ///< Largest resident set of the group that we sampled.
+  std::string parameter_checksum;
+  std::map<std::string, std::string> effective_settings;
+  std::uint64_t stdout_bytes = 0, stderr_bytes = 0;  ///< Printed in all, kept or not.
+};
+
+/// One adapter process from start to end. Every call waits for its answer with the limit of its
+/// kind; after a Failure the process group has been ended and further calls fail the same way.
+/// Answers are checked here: ids, types, finite numbers, counts, paths inside the folder, times
+/// inside our own bracket and in order. The destructor ends the whole process group and reaps it.
+class Session {
+ public:
+  /// `clock` and `interrupted` must outlive it. `*interrupted` becoming true (a signal handler's
+  /// flag) ends the wait with kInterrupted.
+  static Outcome<std::unique_ptr<Session>> Start(const LaunchSpec& spec, Clock& clock,
+                                                 const volatile std::sig_atomic_t* interrupted);
+  virtual ~Session() = default;
+
+  virtual Outcome<Hello> SayHello() = 0;
+  virtual Outcome<Prepared> Prepare(const PrepareRequest& request) = 0;
+  virtual Outcome<Verified> Verify(const VerifyRequest& request) = 0;
+  virtual Outcome<Ran> Run(const RunRequest& request) = 0;
+  virtual Outcome<Exported> Export(const std::string& folder) = 0;
+  /// Seconds that the adapter still needed although it had answered.
+  virtual Outcome<double> Sync() = 0;
+  virtual Outcome<Finished> Finish() = 0;
+};
+
+/// Verdict on the processor time of a run (decision 18): above 1.1 x asked is a failure with the
+/// threads' names; below 0.9 x is only reported.
+std::optional<Failure> CheckThreads(const Ran& ran, int threads_asked);
+/// Threads used on average: CPU seconds over wall seconds of the run.
+double ThreadsUsed(const Ran& ran);
+
+}  // namespace dlbench::worker
