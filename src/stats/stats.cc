@@ -1,1 +1,0 @@
-#include "stats/stats.h"
