@@ -1,1 +1,0 @@
-#include "frameworks/frameworks.h"
