@@ -30,7 +30,8 @@ struct Check {
   Quantity quantity = Quantity::kLogits;
   std::string tensor;  ///< Canonical name; empty for logits and loss.
   std::string moment;  ///< "before", "after", "run".
-  std::int64_t steps = 0;  ///< Training steps behind the quantity: w(steps) - w(0), loss of that step.
+  std::int64_t steps =
+      0;  ///< Training steps behind the quantity: w(steps) - w(0), loss of that step.
   ErrorFigures error;
   double norm_limit = 0.0;
   double worst_limit = 0.0;

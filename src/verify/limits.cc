@@ -1,0 +1,65 @@
+#include "verify/limits.h"
+
+#include <span>
+
+#include "verify/compare.h"
+
+namespace dlbench::verify {
+
+void Limits::Observe(Quantity quantity, const std::string& tensor, std::int64_t steps,
+                     const ErrorFigures& natural) {
+  ErrorFigures& known = natural_[{quantity, tensor, steps}];
+  known = Larger(known, natural);
+}
+
+Limit Limits::Of(Quantity quantity, const std::string& tensor, std::int64_t steps) const {
+  const auto found = natural_.find({quantity, tensor, steps});
+  if (found == natural_.end()) return {kNormFloor, kWorstFloor};
+  return {kSafety * found->second.norm_relative + kNormFloor,
+          kSafety * found->second.worst_over_rms + kWorstFloor};
+}
+
+Check Limits::Judge(Quantity quantity, const std::string& tensor, const std::string& moment,
+                    std::int64_t steps, const ErrorFigures& error) const {
+  const Limit limit = Of(quantity, tensor, steps);
+  Check check;
+  check.quantity = quantity;
+  check.tensor = tensor;
+  check.moment = moment;
+  check.steps = steps;
+  check.error = error;
+  check.norm_limit = limit.norm;
+  check.worst_limit = limit.worst;
+  const bool is_update = quantity == Quantity::kUpdate || quantity == Quantity::kRunUpdate;
+  check.decidable = !is_update || limit.norm <= kDecidable;
+  const bool within = error.norm_relative <= limit.norm && error.worst_over_rms <= limit.worst;
+  // What is not finite is wrong, decidable or not.
+  check.passed = error.finite && (within || !check.decidable);
+  return check;
+}
+
+void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, Limits& limits) {
+  for (std::size_t i = 0; i < reference.losses.size(); ++i) {
+    limits.Observe(Quantity::kLoss, "", static_cast<std::int64_t>(i) + 1,
+                   Compare(std::span(&observed.losses[i], 1), std::span(&reference.losses[i], 1)));
+  }
+  if (!reference.logits.empty()) {
+    limits.Observe(Quantity::kLogits, "", 1,
+                   Compare(std::span<const double>(observed.logits), reference.logits));
+  }
+  for (const auto& [name, gradient] : reference.gradients) {
+    limits.Observe(Quantity::kGradient, name, 1,
+                   Compare(std::span<const double>(observed.gradients.at(name)), gradient));
+  }
+  for (const auto& [steps, weights] : reference.weights) {
+    if (steps == 0) continue;
+    for (const auto& [name, end] : weights) {
+      limits.Observe(Quantity::kUpdate, name, steps,
+                     CompareChange(std::span<const double>(observed.weights.at(0).at(name)),
+                                   observed.weights.at(steps).at(name),
+                                   reference.weights.at(0).at(name), end));
+    }
+  }
+}
+
+}  // namespace dlbench::verify
