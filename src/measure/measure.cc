@@ -1,1 +1,0 @@
-#include "measure/measure.h"
