@@ -235,11 +235,14 @@ class Json {
 };
 
 inline void Json::DumpText(std::string_view text, std::string& out) {
+  static constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+  static constexpr std::string_view kLetters = "\"\\bfnrt";
   out += '"';
   for (const char c : ValidUtf8(text)) {
-    if (c == '"' || c == '\\') {
+    const std::size_t which = kSpecial.find(c);
+    if (which != std::string_view::npos) {
       out += '\\';
-      out += c;
+      out += kLetters[which];
     } else if (static_cast<unsigned char>(c) < 0x20) {
       std::array<char, 8> escaped{};
       std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(c));

@@ -1,0 +1,223 @@
+"""Speaks the adapter protocol (docs/protocol.md) by hand, with nothing of dlbench and no packages.
+
+As a module: Session (one adapter process), small safetensors functions, networks as the JSON that
+`prepare` carries. As a program: drives one adapter through every request and prints what it did:
+
+    python3 drive.py [--decoy NAME] [--steps N] ADAPTER [ARGUMENT...]
+"""
+import argparse
+import array
+import json
+import os
+import random
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+
+BATCH, POOL, CLASSES, INPUT = 16, 8, 10, 36
+
+
+class Session:
+    """One adapter process, started in `folder`; ended and reaped by close()."""
+
+    def __init__(self, argv, folder, environment=None):
+        requests_read, self.requests = os.pipe()
+        self.replies, replies_write = os.pipe()
+        environment = dict(os.environ, DLBENCH_FD_IN=str(requests_read),
+                           DLBENCH_FD_OUT=str(replies_write), **(environment or {}))
+        self.process = subprocess.Popen(argv, cwd=folder, env=environment,
+                                        pass_fds=(requests_read, replies_write))
+        os.close(requests_read)
+        os.close(replies_write)
+        self.folder, self.buffer, self.number = folder, b"", 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def send_line(self, line, limit=60.0):
+        """Sends raw bytes and returns the raw reply; None if the adapter ended."""
+        os.write(self.requests, line + b"\n")
+        while b"\n" not in self.buffer:
+            if not select.select([self.replies], [], [], limit)[0]:
+                raise TimeoutError("no reply within %g s" % limit)
+            chunk = os.read(self.replies, 1 << 16)
+            if not chunk:
+                return None
+            self.buffer += chunk
+        reply, self.buffer = self.buffer.split(b"\n", 1)
+        return reply
+
+    def request(self, kind, **fields):
+        """The parsed reply to a request of type `kind`; its id must be the request's."""
+        self.number += 1
+        line = json.dumps(dict(fields, id=self.number, type=kind)).encode()
+        reply = self.send_line(line)
+        if reply is None:
+            raise EOFError("the adapter ended with status %s" % self.process.wait())
+        parsed = json.loads(reply.decode())
+        if parsed["id"] != self.number:
+            raise ValueError("reply to request %s instead of %d" % (parsed["id"], self.number))
+        return parsed
+
+    def close(self):
+        """Exit status of the adapter, after the end of its requests."""
+        for descriptor in ("requests", "replies"):
+            if getattr(self, descriptor) is not None:
+                os.close(getattr(self, descriptor))
+                setattr(self, descriptor, None)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+
+def write_safetensors(path, tensors):
+    """tensors: [(name, dtype, shape, bytes)]"""
+    header, offset = {}, 0
+    for name, dtype, shape, raw in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + len(raw)]}
+        offset += len(raw)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as handle:
+        handle.write(struct.pack("<Q", len(text)) + text + b"".join(raw for *_, raw in tensors))
+
+
+def read_safetensors(path):
+    """{name: (shape, array of float32)}"""
+    with open(path, "rb") as handle:
+        content = handle.read()
+    size, = struct.unpack("<Q", content[:8])
+    result = {}
+    for name, entry in json.loads(content[8:8 + size].decode()).items():
+        assert entry["dtype"] == "F32", entry
+        begin, end = entry["data_offsets"]
+        values = array.array("f")
+        values.frombytes(content[8 + size + begin:8 + size + end])
+        result[name] = (entry["shape"], values)
+    return result
+
+
+def dense(name, source, inputs, units):
+    return {"name": name, "op": "dense", "inputs": [source],
+            "attributes": {"units": units, "bias": True}, "output_shape": [units],
+            "parameters": [
+                {"name": name + ".weight", "shape": [units, inputs], "decays": True},
+                {"name": name + ".bias", "shape": [units], "decays": False}]}
+
+
+def activation(name, source, units):
+    return {"name": name, "op": name.rstrip("0123456789"), "inputs": [source], "attributes": {},
+            "output_shape": [units], "parameters": []}
+
+
+def decoy_network():
+    """The network of tests/networks/decoy.toml, except for a smaller input: a square layer (so that
+    a transposed weight fits), each activation, momentum, decay on weights only."""
+    nodes = [dense("fc1", "input", INPUT, 32), activation("tanh1", "fc1", 32),
+             dense("fc2", "tanh1", 32, 32), activation("relu2", "fc2", 32),
+             dense("fc3", "relu2", 32, 32), activation("sigmoid3", "fc3", 32),
+             dense("fc4", "sigmoid3", 32, CLASSES)]
+    return network_of(nodes, "fc4")
+
+
+def minimal_network():
+    """One dense layer."""
+    return network_of([dense("fc1", "input", INPUT, CLASSES)], "fc1")
+
+
+def network_of(nodes, logits):
+    return {"name": "decoy", "variant": "", "classes": CLASSES, "input": {"shape": [INPUT]},
+            "nodes": nodes,
+            "loss": {"kind": "softmax_cross_entropy", "reduction": "mean", "input": logits},
+            "optimizer": {"kind": "sgd", "learning_rate": 0.05, "momentum": 0.9,
+                          "weight_decay": 0.01, "nesterov": False}}
+
+
+def write_inputs(folder, network, batch=BATCH, seed=1):
+    """Weights and batches (classes with different means) for `network`; their two paths."""
+    random_numbers = random.Random(seed)
+    weights = []
+    for node in network["nodes"]:
+        for parameter in node["parameters"]:
+            count = 1
+            for size in parameter["shape"]:
+                count *= size
+            bound = 1.7 / parameter["shape"][-1] ** 0.5
+            values = array.array("f", [random_numbers.uniform(-bound, bound) for _ in range(count)])
+            weights.append((parameter["name"], "F32", parameter["shape"], values.tobytes()))
+    means = [[random_numbers.uniform(-1, 1) for _ in range(INPUT)] for _ in range(CLASSES)]
+    labels = array.array("i", [random_numbers.randrange(CLASSES) for _ in range(POOL * batch)])
+    x = array.array("f")
+    for label in labels:
+        x.extend(mean + random_numbers.gauss(0, 0.3) for mean in means[label])
+    weights_path = os.path.join(folder, "weights.safetensors")
+    batches_path = os.path.join(folder, "pool.safetensors")
+    write_safetensors(weights_path, weights)
+    write_safetensors(batches_path, [("x", "F32", [POOL, batch, INPUT], x.tobytes()),
+                                     ("labels", "I32", [POOL, batch], labels.tobytes())])
+    return weights_path, batches_path
+
+
+def prepare_fields(folder, network, batch=BATCH, **changes):
+    """All fields of `prepare`, some of them changed."""
+    weights, batches = write_inputs(folder, network, batch)
+    fields = {"network": network, "weights": weights, "batches": batches, "batch": batch,
+              "pool": POOL, "mode": "train", "device": "cpu", "precision": "float32", "threads": 1,
+              "rank": 0, "world_size": 1, "input": "resident", "preset": "default", "variant": "",
+              "settings": {}}
+    fields.update(changes)
+    return fields
+
+
+VERIFY = {"batches": [0, 1, 2, 3, 4], "learning_rates": [0.05, 0.05, 0.05, 0.025, 0.025],
+          "weights_after": [1, 5], "logits": True, "gradients": True}
+
+
+def drive(argv, folder, environment=None, steps=64, network=None):
+    """Every request once, in the order of a gate launch; {request: reply} and the exit status."""
+    replies = {}
+    network = network or decoy_network()
+    with Session(argv, folder, environment) as session:
+        for name, kind, fields in [
+                ("hello", "hello", {"protocol": 1}),
+                ("prepare", "prepare", prepare_fields(folder, network)),
+                ("verify", "verify", dict(VERIFY, folder="verify-0")),
+                ("run", "run", {"steps": steps, "block_steps": 5, "first_batch": 0, "reset": True}),
+                ("sync", "sync", {}),
+                ("export", "export", {"folder": "state-0"}),
+                ("one", "run", {"steps": 1, "block_steps": 1, "first_batch": steps, "reset": False}),
+                ("after", "export", {"folder": "state-1"}),
+                ("again", "verify", dict(VERIFY, folder="verify-1")),
+                ("observer", "observer", {"blocks": 3, "block_steps": 4, "seed": 7}),
+                ("evaluate", "evaluate", {}),
+                ("finish", "finish", {})]:
+            replies[name] = session.request(kind, **fields)
+            if replies[name]["type"] == "error" and kind != "evaluate":
+                break
+        return replies, session.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--decoy", default="")
+    parser.add_argument("--steps", type=int, default=64)
+    parser.add_argument("argv", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    environment = {"DLBENCH_DECOY": options.decoy} if options.decoy else {}
+    with tempfile.TemporaryDirectory() as folder:
+        replies, status = drive(options.argv, folder, environment, options.steps)
+    for name, reply in replies.items():
+        print("%-9s %s" % (name, json.dumps(reply)[:300]))
+    print("exit status %d" % status)
+    return 0 if status == 0 and "finish" in replies else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
