@@ -28,7 +28,7 @@ root=$folder/root
 sources() {
   local own
   own=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources}; do
     if [ ! -f "$file" ] || ! grep -qE "^(Suites:|deb ).*$own" "$file"; then continue; fi
     local copy=$folder/sources.${file##*.}
     sed "s/\b$own/$suite/g" "$file" > "$copy"
@@ -36,15 +36,15 @@ sources() {
   done
 }
 
-# Local folders that pip's configuration and variables name (find-links, file: indexes, certificates,
-# constraints), and its configuration files.
+# Local folders that pip's configuration and variables name (find-links, file: indexes, constraints),
+# and its configuration files. Not the certificates: ca-certificates replaces them inside.
 pip_paths() {
   {
     env | sed -n 's/^PIP_[A-Z_]*=//p'
-    for file in /etc/pip.conf /etc/xdg/pip/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+    for file in /etc/pip.conf /etc/xdg/pip/pip.conf "$HOME"/{.config/pip,.pip}/pip.conf; do
       if [ -f "$file" ]; then echo "$file"; sed -n 's/^[a-z-]* *= *//p' "$file"; fi
     done
-  } | tr ' ' '\n' | sed 's#^file://##' | grep '^/' | sort -u | while read -r path; do
+  } | tr ' ' '\n' | sed 's#^file://##' | grep '^/' | grep -v '^/etc/ssl/' | sort -u | while read -r path; do
     if [ -e "$path" ]; then echo "$path"; fi
   done
 }
@@ -63,21 +63,28 @@ fi
 
 # A copy of what git tracks, as it is in the working tree; built files of an earlier call stay.
 mkdir -p "$root/srv/dlbench"
-git -C "$checkout" ls-files -z | (cd "$checkout" && tar --null -T - -cf - --ignore-failed-read 2>/dev/null) |
+git -C "$checkout" ls-files -z |
+  (cd "$checkout" && tar --null -T - -cf - --ignore-failed-read 2>/dev/null) |
   tar -C "$root/srv/dlbench" -xf -
-if [ ! -d "$root/srv/dlbench/.git" ]; then git clone -q --bare "$checkout" "$root/srv/dlbench/.git" && git -C "$root/srv/dlbench" config core.bare false; fi
+if [ ! -d "$root/srv/dlbench/.git" ]; then
+  git clone -q --bare "$checkout" "$root/srv/dlbench/.git"
+  git -C "$root/srv/dlbench" config core.bare false
+fi
 
 binds=()
+certificates=${PIP_CERT-}
+if [ -f "$certificates" ]; then cp "$certificates" "$root/srv/certificates.crt"; else certificates=; fi
 while read -r path; do binds+=(--ro-bind "$path" "$path"); done < <(pip_paths)
 if [ ${#binds[@]} -gt 0 ]; then
-  echo "bare_root.sh: bound in from this machine: $(printf '%s\n' "${binds[@]}" | grep '^/' | sort -u | wc -l) paths of its pip configuration"
+  echo "bare_root.sh: $((${#binds[@]} / 3)) paths of this machine's pip configuration are bound in"
 fi
 inside() {
-  bwrap --bind "$root" / --dev-bind /dev /dev --proc /proc --ro-bind /sys /sys --tmpfs /tmp \
+  bwrap --bind "$root" / --dev-bind /dev /dev --proc /proc --ro-bind /sys /sys \
     --ro-bind /etc/resolv.conf /etc/resolv.conf "${binds[@]}" --unshare-pid --die-with-parent \
     --cap-add ALL --clearenv --setenv HOME /root --setenv LANG C.UTF-8 \
     --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    $(env | sed -n 's/^\(PIP_[A-Z_]*\)=\([^ ]*\)$/--setenv \1 \2/p') \
+    $(env | sed -n '/^PIP_CERT=/d; s/^\(PIP_[A-Z_]*\)=\([^ ]*\)$/--setenv \1 \2/p') \
+    ${certificates:+--setenv PIP_CERT /srv/certificates.crt} \
     --chdir /srv/dlbench "$@"
 }
 
