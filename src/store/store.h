@@ -26,8 +26,9 @@ struct Configuration {
   std::string mode, device, precision, input;
   int threads = 1, rank = 0, world_size = 1;
   double flops_per_step = 0.0;
-  std::map<std::string, std::string> settings;            ///< Asked for.
-  std::map<std::string, std::string> effective_settings;  ///< As the adapter read them back.
+  std::map<std::string, std::string> settings;  ///< Asked for.
+  /// As the adapter read them back in the campaign asked for; no part of the identity.
+  std::map<std::string, std::string> effective_settings;
 };
 
 /// A campaign: one invocation of `dlbench run` on one machine.
@@ -76,36 +77,58 @@ struct VerificationRow {
   verify::GateResult result;
 };
 
+/// What re-deriving all figures gave.
+struct FigureCheck {
+  std::int64_t launches = 0;               ///< Launches looked at.
+  std::int64_t figures = 0;                ///< Figures re-derived from raw records.
+  std::vector<std::string> disagreements;  ///< One line each; empty if all hold.
+};
+
 /// SQLite file of results. One writer; WAL; every call is its own transaction, so a kill loses at
-/// most the launch in flight. Move-only through unique_ptr.
+/// most the launch in flight. Move-only through unique_ptr. Text is stored as valid UTF-8: an
+/// invalid byte comes back as "\xXX"; a log above 64 KiB comes back as its end, with a mark.
+/// Any call: kIo where the disk is full or refuses, nothing half-written.
 class Store {
  public:
-  /// Opens or creates `folder`/results.sqlite. Errors: a folder that cannot be written, a file that
-  /// is no database, a schema newer than this program.
+  /// Opens or creates `folder`/results.sqlite for writing. Errors: a folder that cannot be written,
+  /// another process writing there (kIo); a file that is no results database (kInput); a schema
+  /// newer than this program (kUnsupported).
   static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& folder);
-  /// Opens an existing file for reading; kNotFound where there is none.
+  /// Opens an existing file for reading, also while another process writes; kNotFound where there
+  /// is none, else errors as Open. Calls that write fail.
   static Result<std::unique_ptr<Store>> OpenReadOnly(const std::filesystem::path& folder);
   virtual ~Store() = default;
 
   virtual Result<std::int64_t> AddCampaign(const Campaign& campaign) = 0;
+  /// kNotFound for an unknown campaign.
   virtual Status FinishCampaign(std::int64_t campaign) = 0;
   /// Newest first.
   virtual Result<std::vector<Campaign>> Campaigns() = 0;
   /// The id of the equal configuration if stored, else adds it.
   virtual Result<std::int64_t> AddConfiguration(const Configuration& configuration) = 0;
+  /// Those with a launch, begun or ended, or with effective settings in the campaign, by id.
   virtual Result<std::vector<Configuration>> Configurations(std::int64_t campaign) = 0;
-  /// Sets what the adapter said after `prepare`.
+  /// Sets what the adapter said after `prepare`, in the campaign that this object last added, began
+  /// a launch in or added a launch to. kFailed where the same campaign holds other ones already:
+  /// two launches with different settings are not one configuration.
   virtual Status SetEffectiveSettings(std::int64_t configuration,
                                       const std::map<std::string, std::string>& settings) = 0;
-  /// Adds a finished launch with its records, summary and verification in one transaction.
+  /// Adds an ended launch with its records, summary and verification in one transaction; `id` and
+  /// `verification->launch` are ignored, an absent summary of existing records is derived.
+  /// kInternal, and nothing stored, for records of a launch that is not "timed" and "done" or whose
+  /// gate did not pass, for records that cannot be summarised, and for a second "done" launch of
+  /// the same campaign, configuration, round and purpose.
   virtual Result<std::int64_t> AddLaunch(const LaunchRow& launch,
                                          const std::optional<VerificationRow>& verification) = 0;
+  /// In the order in which they were added, raw records included.
   virtual Result<std::vector<LaunchRow>> Launches(std::int64_t campaign) = 0;
   virtual Result<std::vector<VerificationRow>> Verifications(std::int64_t campaign) = 0;
 
-  /// Re-derives every stored figure from the raw records: one line per disagreement; empty if all
-  /// hold.
-  virtual Result<std::vector<std::string>> CheckFigures() = 0;
+  /// Re-derives every stored figure from the raw records, checks that no other launch holds records
+  /// or figures, and lets SQLite check the file.
+  virtual Result<FigureCheck> CheckAll() = 0;
+  /// The disagreements alone.
+  Result<std::vector<std::string>> CheckFigures();
   /// Marks a launch that was in flight when the program died (`BeginLaunch` without `AddLaunch`).
   virtual Status BeginLaunch(std::int64_t campaign, std::int64_t configuration,
                              std::int64_t round) = 0;
