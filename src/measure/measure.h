@@ -63,8 +63,10 @@ struct StepTime {
   std::optional<double> low;  ///< Absent for fewer than 6 launches.
   std::optional<double> high;
   std::int64_t launches = 0;
-  std::optional<double> spread;  ///< Between launches, of the logs (stats::Spread): 0.05 is 5 %.
-  bool multimodal = false;       ///< IsMultimodal of the logs: the estimate may describe no launch.
+  /// Between launches, of the logs (stats::Spread; the sample deviation if multimodal): 0.05 is 5
+  /// %.
+  std::optional<double> spread;
+  bool multimodal = false;  ///< IsMultimodal of the logs: the estimate may describe no launch.
 };
 /// From the medians of the launches that succeeded, in seconds. A failed launch has no number and
 /// must not be here: nothing for no launches or a median that is not positive and finite.

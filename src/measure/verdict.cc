@@ -107,6 +107,16 @@ std::optional<VerdictWord> ParseVerdictWord(std::string_view text) {
 
 bool IsMultimodal(std::span<const double> logs) { return SplitOfModes(Sorted(logs)).has_value(); }
 
+namespace {
+
+/// The spread of logs. The median absolute deviation does not see a second mode of less than half
+/// of the values; the sample deviation does.
+std::optional<double> SpreadOf(std::span<const double> logs) {
+  return IsMultimodal(logs) ? stats::SampleDeviation(logs) : stats::Spread(logs);
+}
+
+}  // namespace
+
 std::optional<StepTime> EstimateStepTime(std::span<const double> launch_medians_seconds) {
   const auto logs = Logs(launch_medians_seconds);
   if (!logs) return std::nullopt;
@@ -117,7 +127,7 @@ std::optional<StepTime> EstimateStepTime(std::span<const double> launch_medians_
   if (interval->low) time.low = std::exp(*interval->low);
   if (interval->high) time.high = std::exp(*interval->high);
   time.launches = static_cast<std::int64_t>(logs->size());
-  time.spread = stats::Spread(*logs);
+  time.spread = SpreadOf(*logs);
   time.multimodal = IsMultimodal(*logs);
   return time;
 }
@@ -143,7 +153,7 @@ std::optional<Comparison> Compare(std::span<const double> a_seconds,
   if (interval->low) comparison.low = std::exp(*interval->low);
   if (interval->high) comparison.high = std::exp(*interval->high);
   comparison.verdict = Judge(*differences, *interval, margin);
-  if (const std::optional<double> spread = stats::Spread(*differences)) {
+  if (const std::optional<double> spread = SpreadOf(*differences)) {
     comparison.detectable_effect = DetectableEffect(*spread, comparison.rounds);
   }
   return comparison;
