@@ -28,33 +28,43 @@ struct Dataset {
 
 /// Where the data of a network come from.
 struct DataRequest {
-  std::string kind;  ///< "mnist", "synthetic"; from the network or --data.
+  std::string kind;  ///< "mnist", "synthetic"; empty: what the network file names.
   std::optional<std::filesystem::path> folder;  ///< The user's own folder with IDX files.
   std::uint64_t seed = 1;                       ///< For synthetic data.
 };
 
 /// Loads an IDX image file and its label file (plain or gzip, told by content, not by name).
-/// Errors name the file and the fault: "gzip data inside", "byte order swapped", "labels file" ...
-Result<Dataset> LoadIdx(const std::filesystem::path& images, const std::filesystem::path& labels);
+/// Errors name the file and the fault: "byte order swapped", "labels file", "cut short", a label
+/// outside [0, classes) ...
+Result<Dataset> LoadIdx(const std::filesystem::path& images, const std::filesystem::path& labels,
+                        std::int64_t classes = 10);
 /// Finds the training pair in `folder` under either spelling (train-images-idx3-ubyte,
-/// train-images.idx3-ubyte, each with or without .gz). Two different candidates are refused.
-Result<Dataset> LoadIdxFolder(const std::filesystem::path& folder, const std::string& name);
+/// train-images.idx3-ubyte, each with or without .gz). Two candidates with different content are
+/// refused as ambiguous; where none is there, the error lists all names tried.
+Result<Dataset> LoadIdxFolder(const std::filesystem::path& folder, const std::string& name,
+                              std::int64_t classes = 10);
+/// Where Debian's package dataset-fashion-mnist puts its files.
+std::filesystem::path DebianFashionMnistFolder();
 /// Data for `network` as asked: the user's folder, else Debian's dataset-fashion-mnist, else an
 /// error that names the package to install; "synthetic" makes class-dependent means of the same
-/// shape.
-Result<Dataset> LoadDataset(const DataRequest& request, const network::Network& network);
+/// shape. An empty kind means the network's own.
+Result<Dataset> LoadDataset(
+    const DataRequest& request, const network::Network& network,
+    const std::filesystem::path& distribution_folder = DebianFashionMnistFolder());
 
 /// A pool of batches, scaled for the network: step i uses batch i mod count.
 struct BatchPool {
   std::int64_t batch = 0;            ///< Samples per batch.
-  std::int64_t count = 0;            ///< Batches in the pool (8, fewer above 256 MB).
+  std::int64_t count = 0;            ///< Batches in the pool (8; fewer above 256 MB; at least 2).
   std::vector<float> x;              ///< [count, batch, input elements].
   std::vector<std::int32_t> labels;  ///< [count, batch].
   std::string content_hash;          ///< Hex.
 };
 
-/// Draws the pool: a permutation of the data set that depends on the seed alone, cut into batches.
-/// kInput if the batch is larger than the data. All batches differ.
+/// Draws the pool: a permutation of the data set that depends on the seed alone, cut into batches;
+/// where the data end before the pool is full, they are permuted anew. All batches differ in
+/// content; a tiny data set gives fewer than 8. kInput if the batch is larger than the data (with
+/// both numbers) or no two different batches exist.
 Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& network,
                                 std::int64_t batch, std::uint64_t seed);
 /// Writes the pool as safetensors: "x" F32 [count, batch, ...sample shape], "labels" I32 [count,
@@ -62,10 +72,11 @@ Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& 
 Status WriteBatchPool(const BatchPool& pool, const network::Network& network,
                       const std::filesystem::path& path);
 
-/// Initial values of every parameter, by canonical name, from (seed, name) alone.
+/// Initial values of every parameter, by canonical name, from (seed, name) and its Initializer
+/// alone.
 std::map<std::string, std::vector<float>> InitialWeights(const network::Network& network,
                                                          std::uint64_t seed);
-/// Writes parameters (canonical names and shapes) as safetensors F32.
+/// Writes parameters (canonical names and shapes, in the network's order) as safetensors F32.
 Status WriteWeights(const network::Network& network,
                     const std::map<std::string, std::vector<float>>& weights,
                     const std::filesystem::path& path);

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <numeric>
+
+#include "data/dataset.h"
+#include "data/random.h"
+#include "data/safetensors.h"
+#include "data/sha256.h"
+#include "data/synthetic.h"
+
+namespace dlbench::data {
+namespace {
+
+constexpr std::int64_t kBatches = 8;
+constexpr std::int64_t kMinBatches = 2;  // each step must see another batch than the one before
+constexpr std::int64_t kPoolBytes = 256'000'000;
+// A data set hardly larger than a batch is shuffled anew this often before the pool stays smaller.
+constexpr std::uint64_t kMaxEpochs = 64;
+
+// The order of epoch `epoch`: Fisher-Yates ("The Art of Computer Programming" 3.4.2, algorithm P).
+std::vector<std::int64_t> EpochOrder(std::int64_t samples, std::uint64_t seed,
+                                     std::uint64_t epoch) {
+  const NamedStream stream(seed, "batches/epoch-" + std::to_string(epoch));
+  std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[stream.Below(i - 1, i)]);
+  }
+  return order;
+}
+
+class PoolBuilder {
+ public:
+  PoolBuilder(const Dataset& dataset, const network::Network& network, std::int64_t batch)
+      : dataset_(dataset),
+        scale_(static_cast<float>(network.input.scale)),
+        offset_(static_cast<float>(network.input.offset)),
+        elements_(static_cast<std::size_t>(network::ElementCount(network.input.shape))),
+        raw_(elements_) {
+    pool_.batch = batch;
+  }
+
+  // Adds the batch of these samples; leaves it out if its content is already in the pool.
+  void AddBatch(std::span<const std::int64_t> samples) {
+    for (const std::int64_t sample : samples) AddSample(sample);
+    const std::size_t x_size = samples.size() * elements_;
+    const auto x = std::span(pool_.x).last(x_size);
+    const auto labels = std::span(pool_.labels).last(samples.size());
+    for (std::int64_t i = 0; i < pool_.count; ++i) {
+      const auto position = static_cast<std::size_t>(i);
+      if (std::equal(x.begin(), x.end(), pool_.x.data() + position * x_size) &&
+          std::equal(labels.begin(), labels.end(),
+                     pool_.labels.data() + position * samples.size())) {
+        pool_.x.resize(pool_.x.size() - x_size);
+        pool_.labels.resize(pool_.labels.size() - samples.size());
+        return;
+      }
+    }
+    ++pool_.count;
+  }
+
+  std::int64_t count() const { return pool_.count; }
+
+  BatchPool Finish() {
+    Sha256 hash;
+    hash.Add("pool " + std::to_string(pool_.count) + " " + std::to_string(pool_.batch) + " " +
+             std::to_string(elements_) + "\n");
+    hash.AddElements(std::span<const float>(pool_.x));
+    hash.AddElements(std::span<const std::int32_t>(pool_.labels));
+    pool_.content_hash = hash.Finish();
+    return std::move(pool_);
+  }
+
+ private:
+  void AddSample(std::int64_t sample) {
+    const auto index = static_cast<std::size_t>(sample);
+    if (dataset_.synthetic) {
+      SyntheticSample(dataset_, sample, raw_);
+    } else {
+      std::copy_n(dataset_.pixels.data() + index * elements_, elements_, raw_.data());
+    }
+    for (const std::uint8_t value : raw_) {
+      pool_.x.push_back(scale_ * (static_cast<float>(value) - offset_));
+    }
+    pool_.labels.push_back(dataset_.labels[index]);
+  }
+
+  const Dataset& dataset_;
+  const float scale_;
+  const float offset_;
+  const std::size_t elements_;
+  std::vector<std::uint8_t> raw_;
+  BatchPool pool_;
+};
+
+// Batches wanted: 8, fewer where they would exceed 256 MB, never fewer than 2.
+std::int64_t WantedBatches(std::int64_t batch, std::int64_t elements) {
+  const std::int64_t sample_bytes = elements * 4 + 4;
+  const std::int64_t fit = kPoolBytes / sample_bytes / batch;
+  return std::clamp(fit, kMinBatches, kBatches);
+}
+
+Status CheckBatch(const Dataset& dataset, const network::Network& network, std::int64_t batch) {
+  if (batch < 1) {
+    return Error(ErrorCode::kInput, "the batch must be at least 1, it is " + std::to_string(batch));
+  }
+  if (batch > dataset.samples) {
+    return Error(ErrorCode::kInput, "a batch of " + std::to_string(batch) + " is larger than '" +
+                                        dataset.name + "' with its " +
+                                        std::to_string(dataset.samples) +
+                                        " samples; choose a smaller batch");
+  }
+  const std::int64_t have = network::ElementCount(dataset.sample_shape);
+  const std::int64_t want = network::ElementCount(network.input.shape);
+  if (have == want) return {};
+  return Error(ErrorCode::kInput, "samples of '" + dataset.name + "' have " + std::to_string(have) +
+                                      " values, network '" + network.name + "' takes " +
+                                      std::to_string(want));
+}
+
+}  // namespace
+
+Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& network,
+                                std::int64_t batch, std::uint64_t seed) {
+  DLBENCH_RETURN_IF_ERROR(CheckBatch(dataset, network, batch));
+  const std::int64_t wanted = WantedBatches(batch, network::ElementCount(network.input.shape));
+  const auto size = static_cast<std::size_t>(batch);
+  PoolBuilder builder(dataset, network, batch);
+  for (std::uint64_t epoch = 0; epoch < kMaxEpochs && builder.count() < wanted; ++epoch) {
+    const auto order = EpochOrder(dataset.samples, seed, epoch);
+    for (std::size_t at = 0; at + size <= order.size() && builder.count() < wanted; at += size) {
+      builder.AddBatch(std::span(order).subspan(at, size));
+    }
+  }
+  if (builder.count() < kMinBatches) {
+    return Error(ErrorCode::kInput,
+                 "'" + dataset.name + "' with its " + std::to_string(dataset.samples) +
+                     " samples gives no two different batches of " + std::to_string(batch));
+  }
+  return builder.Finish();
+}
+
+Status WriteBatchPool(const BatchPool& pool, const network::Network& network,
+                      const std::filesystem::path& path) {
+  std::vector<std::int64_t> x_shape = {pool.count, pool.batch};
+  x_shape.insert(x_shape.end(), network.input.shape.begin(), network.input.shape.end());
+  const std::vector<TensorView> tensors = {
+      ViewOf("x", x_shape, std::span<const float>(pool.x)),
+      ViewOf("labels", {pool.count, pool.batch}, std::span<const std::int32_t>(pool.labels))};
+  return WriteSafetensors(path, tensors, {{"content_hash", pool.content_hash}});
+}
+
+}  // namespace dlbench::data
