@@ -1,0 +1,89 @@
+#include "adapter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "convert.h"
+#include "parallel.h"
+
+namespace dlbench::onednn {
+
+adapter::Description OnednnAdapter::Describe() {
+  adapter::Description description;
+  description.framework = "onednn";
+  description.framework_version = LibraryVersion();
+  description.mode_label = {{"default", "plain layouts"}, {"recommended", "blocked, fused"}};
+  description.build = BuildInformation();
+  description.presets = {"default", "recommended"};
+  description.ops = {"dense", "relu", "sigmoid", "tanh"};
+  description.settings = {
+      {"fpmath", "Precision inside the products; only 'strict' (float32) is built."}};
+  return description;
+}
+
+adapter::Prepared OnednnAdapter::Prepare(const adapter::Spec& spec) {
+  const auto fpmath = spec.settings.find("fpmath");
+  if (fpmath != spec.settings.end() && fpmath->second != "strict") {
+    throw adapter::Unsupported("fpmath '" + fpmath->second +
+                               "' is not built: it would narrow float32 without saying so");
+  }
+  spec_ = &spec;
+  const Preset preset = spec.preset == "default" ? Preset::kDefault : Preset::kRecommended;
+  engine_.emplace(ToChain(spec.network), EngineOptions{spec.batch, spec.threads, preset});
+  const std::size_t bytes =
+      static_cast<std::size_t>(spec.pool * spec.batch * spec.sample_size) * sizeof(float);
+  batches_ = Buffer(bytes);
+  std::memcpy(batches_.data(), spec.x, bytes);
+  for (std::size_t i = 0; i < engine_->parameter_count(); ++i) {
+    index_[engine_->parameter(i).name] = i;
+  }
+  for (const adapter::Parameter* parameter : spec.network.Parameters()) {
+    if (engine_->parameter(IndexOf(*parameter)).shape != parameter->shape) {
+      throw adapter::Unsupported("parameter '" + parameter->name + "' has the shape " +
+                                 adapter::ToString(parameter->shape) + ", not out times in");
+    }
+  }
+  Reset();
+  return {spec.batch, "float32", MaxThreads(), engine_->EffectiveSettings()};
+}
+
+std::size_t OnednnAdapter::IndexOf(const adapter::Parameter& parameter) const {
+  const auto found = index_.find(parameter.name);
+  if (found == index_.end()) {
+    throw adapter::Unsupported("parameter '" + parameter.name + "' belongs to no layer");
+  }
+  return found->second;
+}
+
+void OnednnAdapter::Reset() {
+  for (const adapter::Parameter* parameter : spec_->network.Parameters()) {
+    engine_->Load(IndexOf(*parameter), parameter->initial);
+  }
+}
+
+void OnednnAdapter::Step(std::int64_t batch, double learning_rate) {
+  const float* x = batches_.data() + batch * spec_->batch * spec_->sample_size;
+  loss_ = engine_->Step(x, spec_->At(batch).labels, learning_rate);
+}
+
+void OnednnAdapter::ReadLogits(float* out) {
+  std::copy_n(engine_->logits(), spec_->batch * engine_->classes(), out);
+}
+
+void OnednnAdapter::ReadGradient(const adapter::Parameter& parameter, float* out) {
+  engine_->ReadGradient(IndexOf(parameter), out);
+}
+
+void OnednnAdapter::ReadWeight(const adapter::Parameter& parameter, float* out) {
+  engine_->ReadValues(IndexOf(parameter), out);
+}
+
+void OnednnAdapter::ReadVelocity(const adapter::Parameter& parameter, float* out) {
+  engine_->ReadVelocity(IndexOf(parameter), out);
+}
+
+std::map<std::string, std::string> OnednnAdapter::EffectiveSettings() {
+  return engine_ ? engine_->EffectiveSettings() : std::map<std::string, std::string>{};
+}
+
+}  // namespace dlbench::onednn
