@@ -80,7 +80,9 @@ struct LaunchSpec {
   std::map<std::string, std::string> environment;  ///< Added to a small allow-list of ours.
   std::filesystem::path folder;                    ///< The launch's folder; created if missing.
   Limits limits;
-  int threads = 1;
+  int threads = 1;  ///< Also exported as OMP_, MKL_ and OPENBLAS_NUM_THREADS unless given above.
+  /// Bytes of a variable that moves the process's stack about; drawn at random where not given.
+  std::optional<std::uint32_t> padding_bytes;
 };
 
 struct Hello {
@@ -146,7 +148,7 @@ struct RunRequest {
 struct Ran {
   std::vector<measure::StepRecord> records;
   std::vector<double> losses;
-  std::int64_t request_ns = 0;  ///< Our clock when the request had been written.
+  std::int64_t request_ns = 0;  ///< Our clock just before the request was written.
   std::int64_t reply_ns = 0;    ///< Our clock when the reply had been read.
   double cpu_seconds = 0.0;     ///< Of the process group between the two.
   int busy_threads = 0;         ///< Threads with more than 5 % CPU of that time.
@@ -163,16 +165,21 @@ struct Finished {
   std::string parameter_checksum;
   std::map<std::string, std::string> effective_settings;
   std::uint64_t stdout_bytes = 0, stderr_bytes = 0;  ///< Printed in all, kept or not.
+  /// What was wrong with the end: another exit status than 0, a signal, no end at all, processes
+  /// left behind (ended by us). Absent where all was well. The answers before it stand.
+  std::optional<std::string> exit_problem;
 };
 
 /// One adapter process from start to end. Every call waits for its answer with the limit of its
-/// kind; after a Failure the process group has been ended and further calls fail the same way.
-/// Answers are checked here: ids, types, finite numbers, counts, paths inside the folder, times
-/// inside our own bracket and in order. The destructor ends the whole process group and reaps it.
+/// kind. After a Failure the process group has been ended and further calls fail the same way;
+/// kUnsupported alone leaves the adapter alive, to be asked something else. Answers are checked
+/// here: ids, types, finite numbers, counts, paths inside the folder, times inside our own bracket
+/// and in order. The destructor ends the whole process group, and whatever has left it, and reaps.
 class Session {
  public:
   /// `clock` and `interrupted` must outlive it. `*interrupted` becoming true (a signal handler's
-  /// flag) ends the wait with kInterrupted.
+  /// flag) ends the wait with kInterrupted. The calling thread must outlive the session too: the
+  /// adapter is killed when it ends, so that no adapter survives a killed dlbench.
   static Outcome<std::unique_ptr<Session>> Start(const LaunchSpec& spec, Clock& clock,
                                                  const volatile std::sig_atomic_t* interrupted);
   virtual ~Session() = default;
@@ -185,6 +192,14 @@ class Session {
   /// Seconds that the adapter still needed although it had answered.
   virtual Outcome<double> Sync() = 0;
   virtual Outcome<Finished> Finish() = 0;
+
+  /// Sends any JSON object, with an `id` added, and returns the reply's line as it came. Only its
+  /// being one line is checked, and its being an answer of type `reply_type` unless that is empty.
+  /// For the conformance test and for requests that this class does not know. The standard body
+  /// suits sessions without a process.
+  virtual Outcome<std::string> Ask(const std::string& request, const std::string& reply_type);
+  /// Length of the random environment variable of this launch, for the record.
+  virtual std::uint32_t padding_bytes() const { return 0; }
 };
 
 /// Verdict on the processor time of a run (decision 18): above 1.1 x asked is a failure with the

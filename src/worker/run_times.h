@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "worker/worker.h"
+
+namespace dlbench::worker {
+
+/// Checks the adapter's times against each other and against our own clock (Ran::request_ns and
+/// reply_ns): each record has begin < end, records follow one another, all lie between request and
+/// reply, and they add up to at least 95 % of the time from the first begin to the last end and of
+/// the time from request to reply. `reset_bytes`: weights and state that the adapter had to restore
+/// before the first step, 0 without a reset. kWrongResult with the numbers otherwise.
+std::optional<Failure> CheckTimes(const Ran& ran, std::uint64_t reset_bytes);
+
+}  // namespace dlbench::worker
