@@ -13,6 +13,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text.h"
 
@@ -36,12 +37,12 @@ Value::Table ConvertTable(const toml::table& table) {
   for (const auto& [key, node] : table) {
     Value value = Convert(node);
     value.key_position = ToPosition(key.source().begin);
-    members.emplace_back(std::string(key.str()), std::move(value));
+    members.push_back({std::string(key.str()), std::move(value)});
   }
   // toml++ sorts by name; messages and resolution follow the file.
-  std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
-    const Position& left = a.second.key_position;
-    const Position& right = b.second.key_position;
+  std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+    const Position& left = a.value.key_position;
+    const Position& right = b.value.key_position;
     return std::pair(left.line, left.column) < std::pair(right.line, right.column);
   });
   return members;

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,11 +16,13 @@ struct Position {
   int column = 0;
 };
 
+struct Member;
+
 /// One value of a network file with its place: what the parser sees of TOML. Dates do not occur in
 /// networks and are kept as the empty kind.
 struct Value {
   using Array = std::vector<Value>;
-  using Table = std::vector<std::pair<std::string, Value>>;
+  using Table = std::vector<Member>;
   using Data = std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table>;
   Position position;
   Position key_position;  ///< Of the key that names the value, where there is one.
@@ -29,6 +30,12 @@ struct Value {
 
   /// "an integer", "a table" ...: how messages call the kind of value.
   std::string KindName() const;
+};
+
+/// A key of a table and its value.
+struct Member {
+  std::string key;
+  Value value;
 };
 
 /// An error of the file: "FILE:LINE:COLUMN: what; what to do".

@@ -41,8 +41,8 @@ TableReader::TableReader(const Value& table, std::string where, Diagnostics& dia
 
 const Value* TableReader::Find(std::string_view key) const {
   const auto found = std::find_if(members_.begin(), members_.end(),
-                                  [&](const auto& member) { return member.first == key; });
-  return found == members_.end() ? nullptr : &found->second;
+                                  [&](const Member& member) { return member.key == key; });
+  return found == members_.end() ? nullptr : &found->value;
 }
 
 const Value* TableReader::Require(std::string_view key, std::string_view expected) {
