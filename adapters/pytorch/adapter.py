@@ -1,0 +1,289 @@
+# -*- coding: utf-8 -*-
+"""PyTorch for dlbench (docs/protocol.md). Written for any version from 1.0 and for Python 2.7 and 3;
+what a version lacks is left out and told in the effective settings. README.md explains the presets.
+"""
+from __future__ import print_function
+
+import os
+import sys
+import sysconfig
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "sdk"))
+import dlbench_adapter as sdk  # noqa: E402
+
+import torch  # noqa: E402
+import torch.nn as nn  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+
+ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "relu": nn.ReLU}
+CAN_COMPILE = hasattr(torch, "compile")
+
+
+def make_layer(node):
+    """The module of one node; its parameters are those of `node` in the same order."""
+    if node.op == "dense":
+        bias = node.find("bias") is not None
+        return nn.Linear(node.find("weight").shape[1], node.output_shape[-1], bias=bias)
+    return ACTIVATIONS[node.op]()
+
+
+class Net(nn.Module):
+    """The network's nodes in execution order; a node reads the outputs of earlier ones."""
+
+    def __init__(self, network):
+        super(Net, self).__init__()
+        self.layers = nn.ModuleList([make_layer(node) for node in network.nodes])
+        places = {"input": 0}
+        for index, node in enumerate(network.nodes):
+            places[node.name] = index + 1
+        self.inputs = [places[node.inputs[0]] for node in network.nodes]
+        self.output = places[network.loss.input]
+
+    def forward(self, x):
+        values = [x]
+        for layer, source in zip(self.layers, self.inputs):
+            values.append(layer(values[source]))
+        return values[self.output]
+
+
+def config_lines():
+    """torch.__config__.show() as a dict: what the numbers depend on."""
+    build = {}
+    for line in torch.__config__.show().splitlines() if hasattr(torch, "__config__") else []:
+        line = line.strip().lstrip("- ")
+        for key, start in (("compiler", "GCC"), ("compiler", "clang"), ("mkl", "Intel(R) oneAPI Math"),
+                           ("mkl", "Intel(R) Math Kernel"), ("onednn", "Intel(R) MKL-DNN"),
+                           ("openmp", "OpenMP"), ("cpu_capability", "CPU capability usage")):
+            if line.startswith(start):
+                build[key] = line
+        if line.startswith("Build settings:"):
+            for setting in line[len("Build settings:"):].split(", "):
+                key, _, value = setting.strip().partition("=")
+                if key in ("BLAS_INFO", "BUILD_TYPE", "COMMIT_SHA", "USE_CUDA", "USE_OPENMP"):
+                    build[key.lower()] = value
+    return build
+
+
+def missing_for_compile():
+    """What torch.compile needs on this machine and does not find; empty if nothing."""
+    from shutil import which
+    if which(os.environ.get("CXX", "g++")) is None and which("clang++") is None:
+        return "torch.compile needs a C++ compiler; run: apt-get install g++"
+    header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+    if not os.path.exists(header):
+        return "torch.compile needs '%s'; run: apt-get install python%d.%d-dev" % (
+            (header,) + tuple(sys.version_info[:2]))
+    return ""
+
+
+class PyTorchAdapter(sdk.Adapter):
+    """The methods from make_model to after_backward are apart so that a derived class may change one
+    of them (tests/decoys/pytorch_decoys.py)."""
+
+    def describe(self):
+        return sdk.Description(
+            "pytorch", torch.__version__,
+            mode_label={"default": "eager", "recommended": "compiled" if CAN_COMPILE else "eager"},
+            build=config_lines(), presets=["default", "recommended"],
+            ops=["dense"] + sorted(ACTIVATIONS), asynchronous=False, gradients="step",
+            learning_rate="input")
+
+    # What a derived class may change.
+
+    def make_model(self, network):
+        return Net(network)
+
+    def loss_of(self, logits, labels):
+        return F.cross_entropy(logits, labels, reduction=self.reduction)
+
+    def forward_and_loss(self, x, labels):
+        logits = self.model(x)
+        return self.loss_of(logits, labels), logits
+
+    def decay_of(self, parameter):
+        return self.spec.network.optimizer.weight_decay if parameter.decays else 0.0
+
+    def optimizer_options(self):
+        sgd = self.spec.network.optimizer
+        return {"lr": sgd.learning_rate, "momentum": sgd.momentum, "nesterov": sgd.nesterov}
+
+    def after_backward(self):
+        """Between the backward pass and the update: nothing."""
+
+    # Preparation.
+
+    def prepare(self, spec):
+        self.spec = spec
+        self.compiled = spec.preset == "recommended" and CAN_COMPILE
+        if self.compiled and missing_for_compile():
+            raise sdk.Unsupported(missing_for_compile())
+        self.set_threads(spec.threads)
+        if hasattr(torch, "set_float32_matmul_precision"):
+            torch.set_float32_matmul_precision("highest")
+        self.reduction = spec.network.loss.reduction
+        self.model = self.make_model(spec.network)
+        self.tensors = dict(zip([p.name for p in spec.network.parameters], self.model.parameters()))
+        for parameter in spec.network.parameters:
+            assert tuple(self.tensors[parameter.name].shape) == parameter.shape, parameter.name
+        self.initial = dict((parameter.name, torch.from_numpy(parameter.initial.numpy().copy()))
+                            for parameter in spec.network.parameters)
+        self.make_optimizer()
+        self.x = list(torch.from_numpy(spec.x.numpy().copy()).unbind(0))
+        self.labels = list(torch.from_numpy(spec.labels.numpy().astype("int64")).unbind(0))
+        self.last_loss = self.last_logits = None
+        self.learning_rate = None
+        self.reset()
+        self.timed_function = self.forward_and_loss
+        if self.compiled:
+            self.compile()
+        return sdk.Prepared(batch=int(self.x[0].shape[0]), threads=torch.get_num_threads(),
+                            precision=self.read_precision(),
+                            effective_settings=self.effective_settings())
+
+    def set_threads(self, threads):
+        torch.set_num_threads(threads)
+        if hasattr(torch, "set_num_interop_threads"):
+            torch.set_num_interop_threads(1)
+
+    def make_optimizer(self):
+        """torch.optim.SGD; parameters with and without weight decay are two groups of it."""
+        groups = {}
+        for parameter in self.spec.network.parameters:
+            groups.setdefault(self.decay_of(parameter), []).append(self.tensors[parameter.name])
+        groups = [{"params": groups[decay], "weight_decay": decay} for decay in sorted(groups)]
+        options = self.optimizer_options()
+        self.sgd_kind = "loop"
+        if self.spec.preset == "recommended":
+            for kind in ("fused", "foreach"):
+                try:
+                    self.optimizer = torch.optim.SGD(groups, **dict(options, **{kind: True}))
+                    self.sgd_kind = kind
+                    break
+                except (TypeError, RuntimeError):
+                    continue  # This version, or its CPU build, has no such kind.
+        if self.sgd_kind == "loop":
+            self.optimizer = torch.optim.SGD(groups, **options)
+        if options["momentum"] != 0.0:
+            # With a zero buffer the first step gives what it gives with none: 0 * momentum + g.
+            for tensor in self.model.parameters():
+                self.optimizer.state[tensor]["momentum_buffer"] = torch.zeros_like(tensor.data)
+
+    def compile(self):
+        """Compiles forward pass and loss (their backward pass with them), and takes one step, so that
+        compiling is over when `prepare` is answered. A later recompilation is an error."""
+        begin = time.time()
+        self.timed_function = torch.compile(self.forward_and_loss, fullgraph=True)
+        self.step(0, self.spec.network.optimizer.learning_rate)
+        self.compile_seconds = time.time() - begin
+        torch._dynamo.config.error_on_recompile = True
+        self.reset()
+
+    def read_precision(self):
+        kinds = set(str(tensor.dtype).replace("torch.", "") for tensor in self.model.parameters())
+        kinds.update(str(x.dtype).replace("torch.", "") for x in self.x)
+        return "+".join(sorted(kinds))
+
+    # The timed step.
+
+    def reset(self):
+        with torch.no_grad():
+            for name, tensor in self.tensors.items():
+                tensor.copy_(self.initial[name])
+                state = self.optimizer.state[tensor] if tensor in self.optimizer.state else {}
+                if state.get("momentum_buffer") is not None:
+                    state["momentum_buffer"].zero_()
+                tensor.grad = None
+
+    def step(self, batch, learning_rate):
+        if learning_rate != self.learning_rate:
+            self.learning_rate = learning_rate
+            for group in self.optimizer.param_groups:
+                group["lr"] = learning_rate
+        self.optimizer.zero_grad()
+        self.last_loss, self.last_logits = self.timed_function(self.x[batch], self.labels[batch])
+        self.last_loss.backward()
+        self.after_backward()
+        self.optimizer.step()
+
+    def loss(self):
+        return self.last_loss.item()
+
+    # Reading back.
+
+    def logits(self):
+        return self.last_logits.detach().numpy()
+
+    def gradients(self):
+        return dict((name, tensor.grad.numpy()) for name, tensor in self.tensors.items())
+
+    def weights(self):
+        return dict((name, tensor.detach().numpy()) for name, tensor in self.tensors.items())
+
+    def velocity(self):
+        if self.spec.network.optimizer.momentum == 0.0:
+            return None
+        return dict((name, self.optimizer.state[tensor]["momentum_buffer"].numpy())
+                    for name, tensor in self.tensors.items())
+
+    def effective_settings(self):
+        settings = {"torch.get_num_threads": torch.get_num_threads(), "optim.SGD": self.sgd_kind,
+                    "mode": "compiled" if self.compiled else "eager"}
+        for name in ("get_num_interop_threads", "get_float32_matmul_precision"):
+            if hasattr(torch, name):
+                settings["torch." + name] = getattr(torch, name)()
+        if hasattr(torch.backends, "mkldnn"):
+            settings["mkldnn"] = torch.backends.mkldnn.is_available()
+        if hasattr(torch.backends, "cpu"):
+            settings["cpu_capability"] = torch.backends.cpu.get_cpu_capability()
+        # Where it is flushed, the smallest normal number halved is 0.
+        settings["denormals"] = "kept" if float(torch.tensor(1.1754944e-38) * 0.5) else "flushed"
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "GLIBC_TUNABLES"):
+            if name in os.environ:
+                settings[name] = os.environ[name]
+        if self.compiled and hasattr(self, "compile_seconds"):
+            settings.update(self.compile_settings())
+        return dict((key, str(value)) for key, value in settings.items())
+
+    def compile_settings(self):
+        from torch._dynamo.utils import counters
+        hits, misses = (sum(counters[group][name] for group, name in (
+            ("inductor", "fxgraph_cache_" + what), ("aot_autograd", "autograd_cache_" + what)))
+                        for what in ("hit", "miss"))
+        return {"torch.compile": "fullgraph", "compile_cache": "warm" if hits and not misses
+                else "cold", "compile_and_first_step_seconds": "%.1f" % self.compile_seconds,
+                "graph_breaks": sum(counters["graph_break"].values()),
+                "graphs": counters["stats"]["unique_graphs"]}
+
+
+def optimizer_probe(preset):
+    """One weight at 1, learning rate 0.1, momentum 0.9, decay 0.01, gradients 1, 0, -1: the weight
+    after each step. 0.899000 0.807201 0.823775 if decay is added before momentum (case C40)."""
+    adapter = PyTorchAdapter()
+    parameter = sdk.Parameter({"name": "w", "shape": [1], "decays": True})
+    adapter.spec = type("Spec", (), {})()
+    adapter.spec.preset = preset
+    adapter.spec.network = type("Network", (), {})()
+    adapter.spec.network.optimizer = sdk.Optimizer("sgd", 0.1, 0.9, 0.01, False)
+    adapter.spec.network.parameters = [parameter]
+    adapter.model = nn.Module()
+    adapter.model.w = nn.Parameter(torch.ones(1))
+    adapter.tensors = {"w": adapter.model.w}
+    adapter.make_optimizer()
+    values = []
+    for gradient in (1.0, 0.0, -1.0):
+        adapter.model.w.grad = torch.tensor([gradient])
+        adapter.optimizer.step()
+        values.append("%.6f" % adapter.model.w.item())
+    return " ".join(values)
+
+
+def main(adapter, arguments):
+    if arguments[:1] == ["--optimizer-probe"]:
+        print(optimizer_probe(arguments[1]))
+        return 0
+    return sdk.serve(adapter)
+
+
+if __name__ == "__main__":
+    sys.exit(main(PyTorchAdapter(), sys.argv[1:]))
