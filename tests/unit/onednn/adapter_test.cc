@@ -1,0 +1,180 @@
+#include "adapter.h"
+
+#include <gtest/gtest.h>
+
+#include "convert.h"
+#include "naive_network.h"
+
+namespace dlbench::onednn {
+namespace {
+
+/// The network 3 -> dense 4 -> tanh -> dense 2, as `prepare` would bring it.
+struct Request {
+  static constexpr std::int64_t kBatch = 5;
+  static constexpr std::int64_t kPool = 2;
+
+  adapter::Spec spec;
+  std::vector<std::vector<float>> start;
+  std::vector<float> x = RandomNumbers(kPool * kBatch * 3, 1);
+  std::vector<std::int32_t> labels = RandomLabels(kPool * kBatch, 2, 2);
+
+  Request() {
+    adapter::Network& network = spec.network;
+    network.input_shape = {3};
+    network.classes = 2;
+    network.nodes = {Dense("fc1", "input", 3, 4), {}, Dense("fc2", "act1", 4, 2)};
+    network.nodes[1].name = "act1";
+    network.nodes[1].op = "tanh";
+    network.nodes[1].inputs = {"fc1"};
+    network.nodes[1].output_shape = {4};
+    network.loss = {"softmax_cross_entropy", "mean", "fc2"};
+    network.optimizer = {"sgd", 0.1, 0.9, 0.01, false};
+    unsigned seed = 10;
+    for (adapter::Node& node : network.nodes) {
+      for (adapter::Parameter& parameter : node.parameters) {
+        start.push_back(RandomNumbers(parameter.count, seed++));
+        parameter.initial = start.back().data();
+      }
+    }
+    spec.batch = kBatch;
+    spec.pool = kPool;
+    spec.preset = "recommended";
+    spec.sample_size = 3;
+    spec.x = x.data();
+    spec.labels = labels.data();
+  }
+
+  static adapter::Node Dense(const std::string& name, const std::string& input, std::int64_t ins,
+                             std::int64_t outs) {
+    adapter::Node node;
+    node.name = name;
+    node.op = "dense";
+    node.inputs = {input};
+    node.attributes.Set("units", outs).Set("bias", true);
+    node.output_shape = {outs};
+    node.parameters.resize(2);
+    node.parameters[0].name = name + ".weight";
+    node.parameters[0].shape = {outs, ins};
+    node.parameters[0].count = static_cast<std::size_t>(outs * ins);
+    node.parameters[1].name = name + ".bias";
+    node.parameters[1].shape = {outs};
+    node.parameters[1].count = static_cast<std::size_t>(outs);
+    node.parameters[1].decays = false;
+    return node;
+  }
+};
+
+std::string RefusalOf(const adapter::Network& network) {
+  try {
+    ToChain(network);
+  } catch (const adapter::Unsupported& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OnednnAdapter, StepsOnTheBatchesOfThePool) {
+  Request request;
+  OnednnAdapter adapter;
+  const adapter::Prepared prepared = adapter.Prepare(request.spec);
+  EXPECT_EQ(prepared.batch, 5);
+  EXPECT_EQ(prepared.threads, 1);
+  EXPECT_EQ(prepared.effective_settings.count("onednn.cpu_isa"), 1U);
+  adapter.Step(0, 0.1);
+  const double first = adapter.Loss();
+  adapter.Step(1, 0.1);
+  EXPECT_NE(adapter.Loss(), first);
+  adapter.Reset();
+  adapter.Step(0, 0.1);
+  EXPECT_EQ(adapter.Loss(), first);
+}
+
+TEST(OnednnAdapter, UpdateIsTheGradientAndDecayInCanonicalLayout) {
+  Request request;
+  OnednnAdapter adapter;
+  adapter.Prepare(request.spec);
+  adapter.Step(0, 0.1);
+  std::size_t index = 0;
+  for (const adapter::Parameter* parameter : request.spec.network.Parameters()) {
+    std::vector<float> gradient(parameter->count), weight(parameter->count), v(parameter->count);
+    adapter.ReadGradient(*parameter, gradient.data());
+    adapter.ReadWeight(*parameter, weight.data());
+    adapter.ReadVelocity(*parameter, v.data());
+    const float decay = parameter->decays ? 0.01F : 0.0F;
+    for (std::size_t i = 0; i < parameter->count; ++i) {
+      const float start = request.start[index][i];
+      EXPECT_NEAR(v[i], gradient[i] + decay * start, 1e-6F) << parameter->name;
+      EXPECT_NEAR(weight[i], start - 0.1F * v[i], 1e-6F) << parameter->name;
+    }
+    ++index;
+  }
+}
+
+TEST(OnednnAdapter, SaysWhatItCanDo) {
+  OnednnAdapter adapter;
+  const adapter::Description description = adapter.Describe();
+  EXPECT_EQ(description.framework, "onednn");
+  EXPECT_EQ(description.gradients, "step");
+  EXPECT_EQ(description.learning_rate, "input");
+  EXPECT_FALSE(description.asynchronous);
+  for (const std::string& preset : description.presets) {
+    EXPECT_EQ(description.mode_label.count(preset), 1U) << preset;
+  }
+}
+
+TEST(OnednnAdapter, RefusesNarrowerArithmetic) {
+  Request request;
+  request.spec.settings["fpmath"] = "bf16";
+  OnednnAdapter adapter;
+  EXPECT_THROW(adapter.Prepare(request.spec), adapter::Unsupported);
+  request.spec.settings["fpmath"] = "strict";
+  EXPECT_NO_THROW(adapter.Prepare(request.spec));
+}
+
+TEST(ToChain, ReadsTheWholeNetwork) {
+  const Request request;
+  const NetworkSpec chain = ToChain(request.spec.network);
+  ASSERT_EQ(chain.layers.size(), 3U);
+  EXPECT_EQ(chain.input_width, 3);
+  EXPECT_EQ(chain.layers[0].units, 4);
+  EXPECT_TRUE(chain.layers[0].weight_decays);
+  EXPECT_FALSE(chain.layers[0].bias_decays);
+  EXPECT_EQ(chain.layers[1].activation, Activation::kTanh);
+  EXPECT_TRUE(chain.mean_loss);
+  EXPECT_FLOAT_EQ(chain.sgd.momentum, 0.9F);
+}
+
+TEST(ToChain, RefusesWithNodeAndReason) {
+  Request request;
+  const adapter::Network good = request.spec.network;
+  EXPECT_EQ(RefusalOf(good), "");
+
+  adapter::Network network = good;
+  network.nodes[2].inputs = {"fc1"};
+  EXPECT_NE(RefusalOf(network).find("'fc2' (dense): its input is not the node before it"),
+            std::string::npos);
+  network = good;
+  network.nodes[1].op = "lrn";
+  EXPECT_NE(RefusalOf(network).find("'act1' (lrn)"), std::string::npos);
+  network = good;
+  network.input_shape = {1, 3};
+  EXPECT_NE(RefusalOf(network).find("[1, 3]"), std::string::npos);
+  network = good;
+  network.nodes[0].parameters.pop_back();
+  EXPECT_NE(RefusalOf(network).find("'fc1'"), std::string::npos);
+  network = good;
+  network.loss.input = "act1";
+  EXPECT_NE(RefusalOf(network).find("'act1'"), std::string::npos);
+  network = good;
+  network.loss.kind = "mse";
+  EXPECT_NE(RefusalOf(network).find("loss mse"), std::string::npos);
+  network = good;
+  network.loss.reduction = "none";
+  EXPECT_NE(RefusalOf(network).find("reduction none"), std::string::npos);
+  network = good;
+  network.optimizer.kind = "adam";
+  EXPECT_NE(RefusalOf(network).find("optimizer adam"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dlbench::onednn
