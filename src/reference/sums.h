@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "reference/engine.h"
+#include "reference/gemm.h"
+#include "reference/matrix.h"
+#include "reference/sum_order.h"
+
+namespace dlbench::reference {
+
+/// Forms every sum of the engine, in one arithmetic: the order of the terms and the precision of a
+/// product's operands are decided here alone. Not thread-safe (it uses threads itself).
+template <class Scalar>
+class Sums {
+ public:
+  explicit Sums(Arithmetic arithmetic);
+
+  /// c = a b^T, a [m, k], b [n, k]; with `accumulate` c's old values are the first term.
+  void TimesTransposed(const Matrix<Scalar>& a, const Matrix<Scalar>& b, Matrix<Scalar>& c,
+                       bool accumulate = false);
+  /// c = a b, a [m, k], b [k, n].
+  void Times(const Matrix<Scalar>& a, const Matrix<Scalar>& b, Matrix<Scalar>& c);
+  /// c = a^T b, a [k, m], b [k, n].
+  void TransposedTimes(const Matrix<Scalar>& a, const Matrix<Scalar>& b, Matrix<Scalar>& c);
+  /// Sum of all rows of `a`, column by column.
+  void AddRows(const Matrix<Scalar>& a, std::span<Scalar> sums);
+  /// Sum of the terms.
+  Scalar Add(std::span<const Scalar> terms);
+  /// Whether a dense layer's sum begins with its bias (odd orders) instead of ending with it.
+  bool BiasFirst() const { return orders_.order() % 2 == 1; }
+
+ private:
+  enum class Axis { kRows, kColumns };  // along which the product sums
+
+  const Matrix<Scalar>& Prepare(const Matrix<Scalar>& matrix, Axis axis, const SumOrder& order,
+                                Matrix<Scalar>& scratch) const;
+
+  SumOrders orders_;
+  int dropped_bits_;
+  Matrix<Scalar> scratch_a_;
+  Matrix<Scalar> scratch_b_;
+};
+
+extern template class Sums<float>;
+extern template class Sums<double>;
+
+}  // namespace dlbench::reference
