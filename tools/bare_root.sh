@@ -1,5 +1,5 @@
 #!/bin/bash
-# bare_root.sh FOLDER [COMMAND...]: runs this checkout's tracked files in a bare Debian 12 root.
+# bare_root.sh FOLDER [COMMAND...]: runs a clone of this checkout in a bare Debian 12 root.
 #
 # Makes FOLDER/root (Debian's minimal packages, nothing else) once, from the apt sources that this
 # machine is configured with; --fresh makes it anew. This machine's pip configuration, and the local
@@ -61,14 +61,13 @@ if [ ! -e "$root/etc/debian_version" ]; then
   mv "$root.partial" "$root"
 fi
 
-# A copy of what git tracks, as it is in the working tree; built files of an earlier call stay.
-mkdir -p "$root/srv/dlbench"
-git -C "$checkout" ls-files -z |
-  (cd "$checkout" && tar --null -T - -cf - --ignore-failed-read 2>/dev/null) |
-  tar -C "$root/srv/dlbench" -xf -
-if [ ! -d "$root/srv/dlbench/.git" ]; then
-  git clone -q --bare "$checkout" "$root/srv/dlbench/.git"
-  git -C "$root/srv/dlbench" config core.bare false
+# A fresh clone of the last commit; what an earlier call built there stays.
+clone=$root/srv/dlbench
+if [ -d "$clone/.git" ]; then
+  git -C "$clone" fetch -q origin HEAD
+  git -C "$clone" reset -q --hard FETCH_HEAD
+else
+  git clone -q --no-hardlinks "$checkout" "$clone"
 fi
 
 binds=()

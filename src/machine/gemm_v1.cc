@@ -1,0 +1,2 @@
+#define DLBENCH_GEMM_SUFFIX V1
+#include "machine/gemm_eigen.inc"

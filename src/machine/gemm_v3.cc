@@ -1,0 +1,2 @@
+#define DLBENCH_GEMM_SUFFIX V3
+#include "machine/gemm_eigen.inc"

@@ -1,0 +1,2 @@
+#define DLBENCH_GEMM_SUFFIX V4
+#include "machine/gemm_eigen.inc"
