@@ -23,6 +23,8 @@ constexpr std::size_t kReadBytes = 1 << 18;
 /// At the end a pipe holds at most its size (1 MiB); a descendant that goes on printing is not
 /// followed for ever.
 constexpr int kLastReads = 16;
+/// A process that ends closes its descriptors a moment before the system says that it has ended.
+constexpr milliseconds kEndAfterClose{1'000};
 
 /// Shared by all streams of a thread: it holds nothing between two reads.
 std::array<char, kReadBytes>& ReadBuffer() {
@@ -154,6 +156,7 @@ Exchange Channel::Ask(std::string_view request, const Waiting& waiting) {
       }
     }
     if (!ended && ends_.reply.valid()) continue;
+    if (!ended && alive_) ended = DrainUntil([this] { return !alive_(); }, kEndAfterClose);
     // The last words may still lie in the pipes.
     while (ReadReply() == ReadEnd::kMore && !reply_.too_long()) {
     }

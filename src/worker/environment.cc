@@ -45,7 +45,7 @@ std::vector<std::string> LaunchEnvironment(const LaunchSpec& spec, const std::st
   for (const auto& [name, value] : spec.environment) variables[name] = value;
   variables["DLBENCH_FD_IN"] = std::to_string(kRequestFd);
   variables["DLBENCH_FD_OUT"] = std::to_string(kReplyFd);
-  variables["DLBENCH_FOLDER"] = std::filesystem::absolute(spec.folder).string();
+  variables["DLBENCH_FOLDER"] = spec.folder.string();
   variables["DLBENCH_PADDING"] = std::string(padding, 'x');
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);

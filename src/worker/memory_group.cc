@@ -30,8 +30,13 @@ std::optional<std::uint64_t> ValueIn(const std::filesystem::path& file, std::str
   return text.ok() ? ValueOf(*text, key) : std::nullopt;
 }
 
+/// O_CREAT: in a cgroup the files exist; in the ordinary folder of a test they do not.
+UniqueFd OpenToWrite(const std::filesystem::path& file) {
+  return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+}
+
 bool Put(const std::filesystem::path& file, std::string_view text) {
-  const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd fd = OpenToWrite(file);
   return fd.valid() &&
          ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
@@ -71,11 +76,10 @@ std::optional<MemoryGroup> MemoryGroup::Create(const std::filesystem::path& pare
   const auto folder = parent / name;
   std::error_code error;
   if (!std::filesystem::create_directory(folder, error)) return std::nullopt;
-  UniqueFd join(::open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  MemoryGroup group(folder, std::move(join));
+  MemoryGroup group(folder, OpenToWrite(folder / "cgroup.procs"));
   if (!group.join_.valid()) return std::nullopt;
   if (!Put(folder / "memory.max", std::to_string(limit_bytes))) return std::nullopt;
-  Put(folder / "memory.swap.max", "0");  // Absent where the system has no swap accounting.
+  Put(folder / "memory.swap.max", "0");  // Refused where the system has no swap accounting.
   return group;
 }
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/text.h"
@@ -45,17 +46,22 @@ Result<Pipe> MakePipe() {
   return pipe;
 }
 
+/// `path` seen from the root, since the child changes its folder; as it is where that fails.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
 /// execvp's rule, done here because the child may only make system calls.
 std::string FindProgram(const std::string& name, const std::vector<std::string>& environment) {
-  if (name.find('/') != std::string::npos) return std::filesystem::absolute(name).string();
+  if (name.find('/') != std::string::npos) return Absolute(name);
   constexpr std::string_view kPath = "PATH=";
   for (const std::string& entry : environment) {
     if (entry.compare(0, kPath.size(), kPath) != 0) continue;
     for (const std::string& folder : Split(entry.substr(kPath.size()), ':')) {
       const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-      if (::access(candidate.c_str(), X_OK) == 0) {
-        return std::filesystem::absolute(candidate).string();
-      }
+      if (::access(candidate.c_str(), X_OK) == 0) return Absolute(candidate);
     }
   }
   return name;

@@ -62,9 +62,11 @@ Outcome<std::unique_ptr<Session>> Session::Start(const LaunchSpec& spec, Clock& 
 }
 
 Outcome<std::unique_ptr<Session>> ProcessSession::Start(
-    const LaunchSpec& spec, Clock& clock, const volatile std::sig_atomic_t* interrupted,
+    const LaunchSpec& asked, Clock& clock, const volatile std::sig_atomic_t* interrupted,
     SystemView system) {
+  LaunchSpec spec = asked;
   std::error_code error;
+  spec.folder = std::filesystem::absolute(asked.folder, error);
   std::filesystem::create_directories(spec.folder, error);
   auto out_log = LogCapture::Open(spec.folder / "stdout.txt", spec.limits.log_bytes);
   if (!out_log.ok()) return SpawnFailure(out_log.error());
