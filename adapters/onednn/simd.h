@@ -8,6 +8,7 @@
 
 #if defined(__x86_64__)
 /// Defines `void name(params)` that calls `body args` compiled for AVX-512, AVX2 or the baseline.
+/// `params` and `args` are in parentheses.
 #define DLBENCH_SIMD_VERSIONS(name, body, params, args)                                        \
   __attribute__((target("avx512f,avx512dq,avx512vl"))) void name##Avx512 params { body args; } \
   __attribute__((target("avx2,fma"))) void name##Avx2 params { body args; }                    \
