@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 BATCH, POOL, CLASSES, INPUT = 16, 8, 10, 36
 
@@ -32,6 +33,7 @@ class Session:
         os.close(requests_read)
         os.close(replies_write)
         self.folder, self.buffer, self.number = folder, b"", 0
+        self.brackets = []  # Our clock before and after each request, in ns.
 
     def __enter__(self):
         return self
@@ -56,7 +58,9 @@ class Session:
         """The parsed reply to a request of type `kind`; its id must be the request's."""
         self.number += 1
         line = json.dumps(dict(fields, id=self.number, type=kind)).encode()
+        begin = time.monotonic_ns()
         reply = self.send_line(line)
+        self.brackets.append((begin, time.monotonic_ns()))
         if reply is None:
             raise EOFError("the adapter ended with status %s" % self.process.wait())
         parsed = json.loads(reply.decode())
@@ -90,18 +94,23 @@ def write_safetensors(path, tensors):
 
 
 def read_safetensors(path):
-    """{name: (shape, array of float32)}"""
+    """{name: (shape, array of float32 or int32)}"""
     with open(path, "rb") as handle:
         content = handle.read()
     size, = struct.unpack("<Q", content[:8])
     result = {}
     for name, entry in json.loads(content[8:8 + size].decode()).items():
-        assert entry["dtype"] == "F32", entry
         begin, end = entry["data_offsets"]
-        values = array.array("f")
+        values = array.array({"F32": "f", "I32": "i"}[entry["dtype"]])
         values.frombytes(content[8 + size + begin:8 + size + end])
         result[name] = (entry["shape"], values)
     return result
+
+
+def read_pool(path):
+    """x and labels of a pool of batches, flat."""
+    tensors = read_safetensors(path)
+    return tensors["x"][1], tensors["labels"][1]
 
 
 def dense(name, source, inputs, units):

@@ -1,0 +1,6 @@
+#include "plain_adapter.h"
+
+int main() {
+  dlbench::decoys::PlainAdapter adapter;
+  return dlbench::adapter::Serve(adapter);
+}
