@@ -8,28 +8,51 @@
 
 namespace dlbench::onednn {
 
+namespace {
+
+/// The settings that Prepare understands, each with one sentence for the user.
+const std::map<std::string, std::string> kSettings = {
+    {"fpmath", "Precision inside the products; only 'strict' (float32) is built."},
+    {"weights_layout",
+     "'auto' (as the preset does), 'rows', 'columns' or 'blocked': how weights are stored."}};
+
+WeightLayout ReadLayout(const adapter::Spec& spec) {
+  const auto found = spec.settings.find("weights_layout");
+  if (found == spec.settings.end() || found->second == "auto") return WeightLayout::kAuto;
+  if (found->second == "rows") return WeightLayout::kRows;
+  if (found->second == "columns") return WeightLayout::kColumns;
+  if (found->second == "blocked") return WeightLayout::kBlocked;
+  throw adapter::Unsupported("weights_layout '" + found->second +
+                             "' is not known; there are auto, rows, columns and blocked");
+}
+
+void CheckArithmetic(const adapter::Spec& spec) {
+  const auto found = spec.settings.find("fpmath");
+  if (found == spec.settings.end() || found->second == "strict") return;
+  throw adapter::Unsupported("fpmath '" + found->second +
+                             "' is not built: it would narrow float32 without saying so");
+}
+
+}  // namespace
+
 adapter::Description OnednnAdapter::Describe() {
   adapter::Description description;
   description.framework = "onednn";
   description.framework_version = LibraryVersion();
-  description.mode_label = {{"default", "plain layouts"}, {"recommended", "blocked, fused"}};
+  description.mode_label = {{"default", "plain layouts"}, {"recommended", "best layouts, fused"}};
   description.build = BuildInformation();
   description.presets = {"default", "recommended"};
   description.ops = {"dense", "relu", "sigmoid", "tanh"};
-  description.settings = {
-      {"fpmath", "Precision inside the products; only 'strict' (float32) is built."}};
+  description.settings = kSettings;
   return description;
 }
 
 adapter::Prepared OnednnAdapter::Prepare(const adapter::Spec& spec) {
-  const auto fpmath = spec.settings.find("fpmath");
-  if (fpmath != spec.settings.end() && fpmath->second != "strict") {
-    throw adapter::Unsupported("fpmath '" + fpmath->second +
-                               "' is not built: it would narrow float32 without saying so");
-  }
+  CheckArithmetic(spec);
   spec_ = &spec;
   const Preset preset = spec.preset == "default" ? Preset::kDefault : Preset::kRecommended;
-  engine_.emplace(ToChain(spec.network), EngineOptions{spec.batch, spec.threads, preset});
+  engine_.emplace(ToChain(spec.network),
+                  EngineOptions{spec.batch, spec.threads, preset, ReadLayout(spec)});
   const std::size_t bytes =
       static_cast<std::size_t>(spec.pool * spec.batch * spec.sample_size) * sizeof(float);
   batches_ = Buffer(bytes);

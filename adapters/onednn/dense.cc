@@ -8,6 +8,22 @@ namespace {
 using Tag = dnnl::memory::format_tag;
 constexpr auto kFloat = dnnl::memory::data_type::f32;
 
+/// Up to this batch brgemm on blocked weights wins over packing a whole matrix for a short product.
+constexpr std::int64_t kLargestBlockedBatch = 128;
+
+Tag TagOf(WeightLayout layout) {
+  switch (layout) {
+    case WeightLayout::kColumns:
+      return Tag::ba;
+    case WeightLayout::kBlocked:
+      return Tag::any;
+    case WeightLayout::kRows:
+    case WeightLayout::kAuto:
+      break;
+  }
+  return Tag::ab;
+}
+
 /// Memory for values, gradient and (with momentum) velocity in `layout`.
 Parameter MakeParameter(const Context& context, std::string name, std::vector<std::int64_t> shape,
                         bool decays, bool has_velocity, const dnnl::memory::desc& layout) {
@@ -27,6 +43,11 @@ Parameter MakeParameter(const Context& context, std::string name, std::vector<st
 
 }  // namespace
 
+WeightLayout LayoutFor(Preset preset, std::int64_t batch) {
+  if (preset == Preset::kDefault) return WeightLayout::kRows;
+  return batch <= kLargestBlockedBatch ? WeightLayout::kBlocked : WeightLayout::kColumns;
+}
+
 DenseLayer::DenseLayer(const Context& context, const LayerSpec& spec, const SgdRule& sgd,
                        Activation fused, const LayerMatrices& matrices)
     : name_(spec.name) {
@@ -35,8 +56,10 @@ DenseLayer::DenseLayer(const Context& context, const LayerSpec& spec, const SgdR
   const dnnl::memory::desc y = matrices.output.get_desc();
   const dnnl::memory::desc bias_desc({spec.units}, kFloat, Tag::a);
   const dnnl::memory::desc* bias = spec.has_bias ? &bias_desc : nullptr;
-  const Tag tag = context.preset == Preset::kDefault ? Tag::ab : Tag::any;
-  const dnnl::memory::desc wanted({spec.units, inputs}, kFloat, tag);
+  const WeightLayout kind = context.layout == WeightLayout::kAuto
+                                ? LayoutFor(context.preset, context.batch)
+                                : context.layout;
+  const dnnl::memory::desc wanted({spec.units, inputs}, kFloat, TagOf(kind));
 
   dnnl::primitive_attr fused_attributes = context.Attributes();
   if (fused != Activation::kNone) {

@@ -8,6 +8,10 @@
 
 namespace dlbench::onednn {
 
+/// The layout that kAuto stands for. A rule and no trial run, so that every launch of a
+/// configuration computes in the same way; README.md has the measurements behind it.
+WeightLayout LayoutFor(Preset preset, std::int64_t batch);
+
 /// y = x W' + b, W being [units, input width]; with `fused`, its function is applied to the result
 /// within the product.
 class DenseLayer : public Layer {

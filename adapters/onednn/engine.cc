@@ -98,6 +98,7 @@ Engine::Engine(const NetworkSpec& network, const EngineOptions& options) : sgd_(
   context_.batch = options.batch;
   context_.threads = options.threads;
   context_.preset = options.preset;
+  context_.layout = options.layout;
   AddLayers(network);
   PlanScratchpad();
   loss_.emplace(options.batch, classes_, network.mean_loss, options.threads);

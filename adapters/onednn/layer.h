@@ -21,6 +21,7 @@ struct Context {
   std::int64_t batch = 0;
   int threads = 1;
   Preset preset = Preset::kDefault;
+  WeightLayout layout = WeightLayout::kAuto;
 
   dnnl::primitive_attr Attributes() const;
   /// The row-major matrix [rows, columns].

@@ -36,13 +36,22 @@ struct NetworkSpec {
 /// How oneDNN is used; README.md has the reasons.
 enum class Preset {
   kDefault,     ///< Plain row-major weights, one primitive an operation.
-  kRecommended  ///< Weights in oneDNN's own blocked layout, activations fused into the products.
+  kRecommended  ///< Weights in the layout that is fastest, activations fused into the products.
+};
+
+/// In which layout the weights [out, in] are stored, from step to step and for all three products.
+enum class WeightLayout {
+  kAuto,     ///< As the preset does (LayoutFor in dense.h).
+  kRows,     ///< Row-major, as in the files.
+  kColumns,  ///< The transpose, row-major.
+  kBlocked   ///< What oneDNN prefers for the forward product.
 };
 
 struct EngineOptions {
   std::int64_t batch = 0;
   int threads = 1;
   Preset preset = Preset::kDefault;
+  WeightLayout layout = WeightLayout::kAuto;
 };
 
 }  // namespace dlbench::onednn

@@ -131,6 +131,20 @@ TEST(OnednnAdapter, RefusesNarrowerArithmetic) {
   EXPECT_NO_THROW(adapter.Prepare(request.spec));
 }
 
+TEST(OnednnAdapter, TakesTheLayoutOfTheWeightsFromTheSettings) {
+  for (const auto& [name, layout] : std::map<std::string, std::string>{
+           {"rows", "plain, strides 3,1"}, {"columns", "plain, strides 1,4"}}) {
+    Request request;
+    request.spec.settings["weights_layout"] = name;
+    OnednnAdapter adapter;
+    EXPECT_EQ(adapter.Prepare(request.spec).effective_settings.at("fc1.weights"), layout);
+  }
+  Request request;
+  request.spec.settings["weights_layout"] = "diagonal";
+  OnednnAdapter adapter;
+  EXPECT_THROW(adapter.Prepare(request.spec), adapter::Unsupported);
+}
+
 TEST(ToChain, ReadsTheWholeNetwork) {
   const Request request;
   const NetworkSpec chain = ToChain(request.spec.network);

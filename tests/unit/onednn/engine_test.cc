@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dense.h"
 #include "naive_network.h"
 #include "parallel.h"
 
@@ -11,11 +12,11 @@ namespace {
 /// An engine and its float64 double with the same start, fed the same batches.
 class Pair {
  public:
-  Pair(NetworkSpec spec, std::int64_t batch, Preset preset, int threads = 1)
+  Pair(NetworkSpec spec, const EngineOptions& options)
       : spec_(std::move(spec)),
-        batch_(batch),
-        naive(spec_, batch, 7),
-        engine(spec_, {batch, threads, preset}) {
+        batch_(options.batch),
+        naive(spec_, options.batch, 7),
+        engine(spec_, options) {
     Reset();
   }
   void Reset() {
@@ -54,8 +55,8 @@ class Pair {
 };
 
 /// Three steps, all quantities after each. Limits: float32 sums of at most 130 terms.
-void ExpectAgrees(const NetworkSpec& spec, std::int64_t batch, Preset preset, int threads = 1) {
-  Pair pair(spec, batch, preset, threads);
+void ExpectAgrees(const NetworkSpec& spec, const EngineOptions& options) {
+  Pair pair(spec, options);
   ASSERT_EQ(pair.engine.parameter_count(), pair.naive.parameter_count());
   for (unsigned step = 0; step < 3; ++step) {
     const double rate = 0.1 / (step + 1);
@@ -85,14 +86,15 @@ class EngineShapes : public testing::TestWithParam<std::tuple<Shape, Activation,
 
 TEST_P(EngineShapes, AgreesWithFloat64) {
   const auto& [shape, activation, preset] = GetParam();
-  ExpectAgrees(Chain(shape.input, shape.widths, activation), shape.batch, preset);
+  ExpectAgrees(Chain(shape.input, shape.widths, activation), {shape.batch, 1, preset});
 }
 
 INSTANTIATE_TEST_SUITE_P(
     OddAndSmall, EngineShapes,
     testing::Combine(testing::Values(Shape{1, 3, {2}}, Shape{3, 7, {130, 3}},
                                      Shape{17, 33, {50, 17, 5}}, Shape{5, 1, {1, 1, 2}},
-                                     Shape{64, 100, {129, 65, 10}}, Shape{33, 128, {96, 64, 11}}),
+                                     Shape{64, 100, {129, 65, 10}}, Shape{33, 128, {96, 64, 11}},
+                                     Shape{131, 33, {50, 7}}),
                      testing::Values(Activation::kSigmoid, Activation::kTanh, Activation::kRelu),
                      testing::Values(Preset::kDefault, Preset::kRecommended)));
 
@@ -105,7 +107,7 @@ TEST_P(EngineSgd, AgreesWithFloat64) {
   spec.mean_loss = mean;
   spec.layers[0].bias_decays = false;
   spec.layers[2].weight_decays = false;
-  ExpectAgrees(spec, 9, preset);
+  ExpectAgrees(spec, {9, 1, preset});
 }
 
 INSTANTIATE_TEST_SUITE_P(Options, EngineSgd,
@@ -113,12 +115,30 @@ INSTANTIATE_TEST_SUITE_P(Options, EngineSgd,
                                           testing::Bool(), testing::Bool(),
                                           testing::Values(Preset::kDefault, Preset::kRecommended)));
 
+TEST(Engine, EveryLayoutGivesTheSameNumbers) {
+  NetworkSpec spec = Chain(33, {50, 17, 5}, Activation::kSigmoid);
+  spec.sgd = {0.9F, 0.01F, true};
+  for (const WeightLayout layout :
+       {WeightLayout::kRows, WeightLayout::kColumns, WeightLayout::kBlocked}) {
+    ExpectAgrees(spec, {17, 1, Preset::kRecommended, layout});
+    ExpectAgrees(spec, {131, 2, Preset::kDefault, layout});
+  }
+}
+
+TEST(Engine, SmallBatchesTakeBlockedWeightsAndLargeOnesTransposedOnes) {
+  EXPECT_EQ(LayoutFor(Preset::kRecommended, 1), WeightLayout::kBlocked);
+  EXPECT_EQ(LayoutFor(Preset::kRecommended, 128), WeightLayout::kBlocked);
+  EXPECT_EQ(LayoutFor(Preset::kRecommended, 129), WeightLayout::kColumns);
+  EXPECT_EQ(LayoutFor(Preset::kDefault, 1), WeightLayout::kRows);
+  EXPECT_EQ(LayoutFor(Preset::kDefault, 4096), WeightLayout::kRows);
+}
+
 TEST(Engine, TrainsLayersWithoutBias) {
   NetworkSpec spec = Chain(19, {37, 6}, Activation::kRelu);
   spec.layers[0].has_bias = false;
   spec.layers[2].has_bias = false;
-  ExpectAgrees(spec, 9, Preset::kDefault);
-  ExpectAgrees(spec, 9, Preset::kRecommended);
+  ExpectAgrees(spec, {9, 1, Preset::kDefault});
+  ExpectAgrees(spec, {9, 1, Preset::kRecommended});
 }
 
 TEST(Engine, TakesActivationsAnywhereInTheChain) {
@@ -129,22 +149,22 @@ TEST(Engine, TakesActivationsAnywhereInTheChain) {
   spec.layers.insert(spec.layers.begin() + 2, extra);  // after another activation
   spec.layers.insert(spec.layers.begin(), extra);      // before any parameter
   spec.layers.push_back(extra);                        // as the logits
-  ExpectAgrees(spec, 9, Preset::kDefault);
-  ExpectAgrees(spec, 9, Preset::kRecommended);
+  ExpectAgrees(spec, {9, 1, Preset::kDefault});
+  ExpectAgrees(spec, {9, 1, Preset::kRecommended});
 }
 
 TEST(Engine, TrainsStackedDenseLayersWithoutActivations) {
   NetworkSpec spec = Chain(19, {37, 6}, Activation::kTanh);
   spec.layers.erase(spec.layers.begin() + 1);
-  ExpectAgrees(spec, 9, Preset::kDefault);
-  ExpectAgrees(spec, 9, Preset::kRecommended);
+  ExpectAgrees(spec, {9, 1, Preset::kDefault});
+  ExpectAgrees(spec, {9, 1, Preset::kRecommended});
 }
 
 TEST(Engine, ThreadsGiveTheSameNumbers) {
   NetworkSpec spec = Chain(100, {129, 65, 10}, Activation::kSigmoid);
   spec.sgd = {0.9F, 0.01F, true};
-  ExpectAgrees(spec, 64, Preset::kDefault, 2);
-  ExpectAgrees(spec, 64, Preset::kRecommended, 2);
+  ExpectAgrees(spec, {64, 2, Preset::kDefault});
+  ExpectAgrees(spec, {64, 2, Preset::kRecommended});
 }
 
 TEST(Engine, SetsTheThreadsOfTheRuntime) {
@@ -159,7 +179,7 @@ TEST(Engine, ResetReturnsToTheStartExactly) {
   for (const Preset preset : {Preset::kDefault, Preset::kRecommended}) {
     NetworkSpec spec = Chain(33, {50, 17, 5}, Activation::kSigmoid);
     spec.sgd = {0.9F, 0.01F, false};
-    Pair pair(spec, 17, preset);
+    Pair pair(spec, {17, 1, preset});
     const double first = pair.EngineStep(0, 0.1);
     const double second = pair.EngineStep(1, 0.1);
     pair.Reset();
@@ -174,8 +194,8 @@ TEST(Engine, ResetReturnsToTheStartExactly) {
 TEST(Engine, PresetsAgreeWithEachOther) {
   NetworkSpec spec = Chain(100, {129, 65, 10}, Activation::kSigmoid);
   spec.sgd = {0.9F, 0.01F, false};
-  Pair plain(spec, 17, Preset::kDefault);
-  Pair blocked(spec, 17, Preset::kRecommended);
+  Pair plain(spec, {17, 1, Preset::kDefault});
+  Pair blocked(spec, {17, 1, Preset::kRecommended});
   for (unsigned step = 0; step < 4; ++step) {
     const double loss = plain.EngineStep(step, 0.05);
     EXPECT_NEAR(blocked.EngineStep(step, 0.05), loss, 1e-5 * loss);
@@ -191,7 +211,7 @@ TEST(Engine, PresetsAgreeWithEachOther) {
 TEST(Engine, PaddingOfBlockedLayoutsStaysZero) {
   NetworkSpec spec = Chain(33, {50, 17, 5}, Activation::kSigmoid);
   spec.sgd = {0.9F, 0.01F, true};
-  Pair pair(spec, 17, Preset::kRecommended);
+  Pair pair(spec, {17, 1, Preset::kRecommended});
   for (unsigned step = 0; step < 3; ++step) pair.EngineStep(step, 0.1);
   for (std::size_t i = 0; i < pair.engine.parameter_count(); ++i) {
     const Parameter& parameter = pair.engine.parameter(i);
