@@ -12,6 +12,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "sdk"))
 import dlbench_adapter as sdk  # noqa: E402
 
+def allowed_processors():
+    """Processors that the process may run on; 0 where Python cannot tell (2.7)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+
+
+PROCESSORS_BEFORE_IMPORT = allowed_processors()
 import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
@@ -77,6 +83,18 @@ def missing_for_compile():
     return ""
 
 
+def check_processors(threads):
+    """Importing PyTorch under OpenMP's binding variables pins this thread, and with it all later
+    ones, to one processor."""
+    allowed = allowed_processors()
+    if allowed >= min(threads, PROCESSORS_BEFORE_IMPORT):
+        return
+    pinning = ["%s=%s" % (name, os.environ[name]) for name in (
+        "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY") if name in os.environ]
+    raise RuntimeError("importing PyTorch left %d of %d processors to this process; unset %s" % (
+        allowed, PROCESSORS_BEFORE_IMPORT, " ".join(pinning) or "what binds its threads"))
+
+
 class PyTorchAdapter(sdk.Adapter):
     """The methods from make_model to after_backward are apart so that a derived class may change one
     of them (tests/decoys/pytorch_decoys.py)."""
@@ -115,6 +133,7 @@ class PyTorchAdapter(sdk.Adapter):
 
     def prepare(self, spec):
         self.spec = spec
+        check_processors(spec.threads)
         self.compiled = spec.preset == "recommended" and CAN_COMPILE
         if self.compiled and missing_for_compile():
             raise sdk.Unsupported(missing_for_compile())
@@ -228,7 +247,8 @@ class PyTorchAdapter(sdk.Adapter):
 
     def effective_settings(self):
         settings = {"torch.get_num_threads": torch.get_num_threads(), "optim.SGD": self.sgd_kind,
-                    "mode": "compiled" if self.compiled else "eager"}
+                    "mode": "compiled" if self.compiled else "eager",
+                    "processors": allowed_processors()}
         for name in ("get_num_interop_threads", "get_float32_matmul_precision"):
             if hasattr(torch, name):
                 settings["torch." + name] = getattr(torch, name)()
