@@ -1,0 +1,2 @@
+dlbench_fuzz(safetensors_fuzz SOURCES safetensors_fuzz.cc DEPENDS data)
+dlbench_fuzz(idx_fuzz SOURCES idx_fuzz.cc DEPENDS data)
