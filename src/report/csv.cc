@@ -23,9 +23,13 @@ std::string Field(const std::string& raw) {
   return quoted + "\"";
 }
 
-/// The shortest text that reads back as the same number, with a point; empty for absent.
-std::string Number(const std::optional<double>& value, double factor = 1.0) {
-  return value ? fmt::format("{}", *value * factor) : "";
+/// The shortest text that reads back as the same number, with a point; empty for absent. Seconds
+/// become milliseconds at 15 digits: 0.0321 s is 32.1, not 32.099999999999994.
+std::string Number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+std::string Milliseconds(const std::optional<double>& seconds) {
+  return seconds ? fmt::format("{:.15g}", *seconds * 1e3) : "";
 }
 
 std::string Gate(const ResultRow& row, std::string ResultRow::Verification::*field) {
@@ -73,13 +77,13 @@ std::vector<Column> SettingColumns() {
 }
 
 std::vector<Column> NumberColumns() {
-  return {{"step_time_ms", [](const auto& r) { return Number(Shown(r, Estimate(r)), 1e3); }},
-          {"step_time_low_ms", [](const auto& r) { return Number(Shown(r, Low(r)), 1e3); }},
-          {"step_time_high_ms", [](const auto& r) { return Number(Shown(r, High(r)), 1e3); }},
+  return {{"step_time_ms", [](const auto& r) { return Milliseconds(Shown(r, Estimate(r))); }},
+          {"step_time_low_ms", [](const auto& r) { return Milliseconds(Shown(r, Low(r))); }},
+          {"step_time_high_ms", [](const auto& r) { return Milliseconds(Shown(r, High(r))); }},
           {"mean_step_time_ms",
-           [](const auto& r) { return Number(Shown(r, r.mean_step_seconds), 1e3); }},
+           [](const auto& r) { return Milliseconds(Shown(r, r.mean_step_seconds)); }},
           {"first_step_time_ms",
-           [](const auto& r) { return Number(Shown(r, r.first_step_seconds), 1e3); }},
+           [](const auto& r) { return Milliseconds(Shown(r, r.first_step_seconds)); }},
           {"samples_per_s", [](const auto& r) { return Number(Shown(r, r.samples_per_second)); }},
           {"percent_of_peak", [](const auto& r) { return Number(Shown(r, r.percent_of_peak)); }},
           {"threads_used", [](const auto& r) { return Number(Shown(r, r.threads_used)); }},

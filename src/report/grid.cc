@@ -175,11 +175,9 @@ std::vector<Cell> ComparisonCells(const ShownComparison& shown) {
                     comparison.verdict == measure::VerdictWord::kEquivalent;
   std::string verdict = VerdictText(comparison.verdict);
   if (tell && open) verdict += fmt::format(" (could have seen {:.1f} %)", 100.0 * *detectable);
-  const int decimals =
-      std::clamp(Decimals(comparison.ratio, comparison.low, comparison.high), 0, 4);
   return {{row.a},
           {row.b},
-          {Fixed(comparison.ratio, decimals) + "x"},
+          {Fixed(comparison.ratio, RatioDecimals(comparison)) + "x"},
           {comparison.low && comparison.high ? RatioText(comparison) : "no interval"},
           {verdict},
           {std::to_string(comparison.rounds)}};

@@ -103,9 +103,7 @@ int Decimals(double estimate, const std::optional<double>& low, const std::optio
 }
 
 std::string Fixed(double value, int decimals) {
-  if (decimals >= 0) return fmt::format("{:.{}f}", value, decimals);
-  const double step = std::pow(10.0, -decimals);
-  return fmt::format("{:.0f}", std::round(value / step) * step);
+  return fmt::format("{:.{}f}", value, std::max(decimals, 0));
 }
 
 TimeUnit ChooseUnit(const Report& report) {
@@ -119,9 +117,13 @@ TimeUnit ChooseUnit(const Report& report) {
   return {"ms", 1e3};
 }
 
+int RatioDecimals(const measure::Comparison& comparison) {
+  // One digit of the half-width is enough in words: 1.31x to 1.42x.
+  return std::clamp(Decimals(comparison.ratio, comparison.low, comparison.high) - 1, 2, 4);
+}
+
 std::string RatioText(const measure::Comparison& comparison) {
-  const int decimals =
-      std::clamp(Decimals(comparison.ratio, comparison.low, comparison.high), 0, 4);
+  const int decimals = RatioDecimals(comparison);
   if (!comparison.low || !comparison.high) return Fixed(comparison.ratio, decimals) + "x";
   return Fixed(*comparison.low, decimals) + "x to " + Fixed(*comparison.high, decimals) + "x";
 }

@@ -39,8 +39,8 @@ std::string VerdictText(measure::VerdictWord word);
 /// Decimals with which a number is printed: the interval's half-width has two digits, the estimate
 /// at least three and at most six; three digits where there is no interval.
 int Decimals(double estimate, const std::optional<double>& low, const std::optional<double>& high);
-/// `value` with `decimals` decimals and a point, whatever the locale. Negative decimals round to
-/// tens, hundreds ...
+/// `value` with `decimals` decimals and a point, whatever the locale. Negative decimals count as 0:
+/// a figure rounded to tens would not show which digits it has.
 std::string Fixed(double value, int decimals);
 
 /// The unit of all step times of a report, chosen once from the fastest.
@@ -50,6 +50,8 @@ struct TimeUnit {
 };
 TimeUnit ChooseUnit(const Report& report);
 
+/// Decimals of a ratio and its interval: two to four.
+int RatioDecimals(const measure::Comparison& comparison);
 /// "1.31x to 1.42x", "1.31x" without an interval.
 std::string RatioText(const measure::Comparison& comparison);
 /// Seen from the other arm: 1 / ratio, and faster for slower.
