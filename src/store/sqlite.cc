@@ -1,6 +1,5 @@
 #include "store/sqlite.h"
 
-#include <cerrno>
 #include <cstdint>
 
 namespace dlbench::store {
@@ -33,12 +32,6 @@ int Bind(sqlite3_stmt* statement, int index, const Value& value) {
                                Transient());
   }
   return sqlite3_bind_null(statement, index);
-}
-
-bool IsOutOfSpace(int code, int system_errno) {
-  const bool refused = (code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN;
-  return (code & 0xFF) == SQLITE_FULL ||
-         (refused && (system_errno == ENOSPC || system_errno == EFBIG || system_errno == EDQUOT));
 }
 
 }  // namespace
@@ -147,13 +140,17 @@ Error Connection::LastError() const { return ErrorFor(sqlite3_extended_errcode(h
 
 Error Connection::ErrorFor(int code) const {
   const std::string file = "'" + file_.string() + "'";
-  const int system_errno = handle_ ? sqlite3_system_errno(handle_.get()) : 0;
-  if (IsOutOfSpace(code, system_errno)) {
-    return Error(ErrorCode::kIo, "no space left for " + file +
-                                     ": nothing of the last entry was written; free some space "
-                                     "and run the same command again");
+  const char* undone =
+      ": nothing of the last entry was written; free some space and run the same command again";
+  // SQLite does not tell a quota or a size limit from a defective disk.
+  if (code == SQLITE_IOERR_WRITE) {
+    return Error(ErrorCode::kIo, "cannot write " + file +
+                                     ", no space left under a quota or limit, or the disk fails" +
+                                     undone);
   }
   switch (code & 0xFF) {
+    case SQLITE_FULL:
+      return Error(ErrorCode::kIo, "no space left for " + file + undone);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error(ErrorCode::kIo, file + " is locked by another program: close it and try again");
