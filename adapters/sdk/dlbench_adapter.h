@@ -484,7 +484,7 @@ class JsonParser {
       Digits();
     }
     const std::string digits(text_.substr(begin, at_ - begin));
-    if (integer) {
+    if (integer && digits != "-0") {  // Minus zero has no integer.
       errno = 0;
       const long long value = std::strtoll(digits.c_str(), nullptr, 10);
       if (errno == 0) return Json(static_cast<std::int64_t>(value));
