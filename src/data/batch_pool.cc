@@ -92,13 +92,6 @@ class PoolBuilder {
   BatchPool pool_;
 };
 
-// Batches wanted: 8, fewer where they would exceed 256 MB, never fewer than 2.
-std::int64_t WantedBatches(std::int64_t batch, std::int64_t elements) {
-  const std::int64_t sample_bytes = elements * 4 + 4;
-  const std::int64_t fit = kPoolBytes / sample_bytes / batch;
-  return std::clamp(fit, kMinBatches, kBatches);
-}
-
 Status CheckBatch(const Dataset& dataset, const network::Network& network, std::int64_t batch) {
   if (batch < 1) {
     return Error(ErrorCode::kInput, "the batch must be at least 1, it is " + std::to_string(batch));
@@ -119,10 +112,15 @@ Status CheckBatch(const Dataset& dataset, const network::Network& network, std::
 
 }  // namespace
 
+std::int64_t WantedBatches(const network::Network& network, std::int64_t batch) {
+  const std::int64_t sample_bytes = network::ElementCount(network.input.shape) * 4 + 4;
+  return std::clamp(kPoolBytes / sample_bytes / batch, kMinBatches, kBatches);
+}
+
 Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& network,
                                 std::int64_t batch, std::uint64_t seed) {
   DLBENCH_RETURN_IF_ERROR(CheckBatch(dataset, network, batch));
-  const std::int64_t wanted = WantedBatches(batch, network::ElementCount(network.input.shape));
+  const std::int64_t wanted = WantedBatches(network, batch);
   const auto size = static_cast<std::size_t>(batch);
   PoolBuilder builder(dataset, network, batch);
   for (std::uint64_t epoch = 0; epoch < kMaxEpochs && builder.count() < wanted; ++epoch) {

@@ -61,6 +61,8 @@ struct BatchPool {
   std::string content_hash;          ///< Hex.
 };
 
+/// Batches that a pool should hold: 8, fewer where they would exceed 256 MB, never fewer than 2.
+std::int64_t WantedBatches(const network::Network& network, std::int64_t batch);
 /// Draws the pool: a permutation of the data set that depends on the seed alone, cut into batches;
 /// where the data end before the pool is full, they are permuted anew. All batches differ in
 /// content; a tiny data set gives fewer than 8. kInput if the batch is larger than the data (with

@@ -1,7 +1,5 @@
 #include "data/random.h"
 
-#include <limits>
-
 namespace dlbench::data {
 namespace {
 
@@ -48,6 +46,15 @@ std::array<std::uint32_t, 4> NamedStream::Block(std::uint64_t block) const {
 }
 
 std::uint32_t NamedStream::Bits(std::uint64_t index) const { return Block(index / 4)[index % 4]; }
+
+void NamedStream::FillBits(std::uint64_t first, std::span<std::uint32_t> out) const {
+  std::array<std::uint32_t, 4> block{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint64_t index = first + i;
+    if (i == 0 || index % 4 == 0) block = Block(index / 4);
+    out[i] = block[index % 4];
+  }
+}
 
 std::uint64_t NamedStream::Below(std::uint64_t index, std::uint64_t bound) const {
   // 2^64 mod bound: draws below it would make small results likelier and are drawn again.

@@ -20,6 +20,8 @@ class NamedStream {
   NamedStream(std::uint64_t seed, std::string_view name);
   /// 32 random bits of element `index`: word index mod 4 of block index / 4.
   std::uint32_t Bits(std::uint64_t index) const;
+  /// Fills `out` with the bits of elements first, first + 1 ...
+  void FillBits(std::uint64_t first, std::span<std::uint32_t> out) const;
   /// An unbiased integer in [0, bound) for element `index`; bound > 0. 64 bits of block `index`,
   /// modulo the bound; draws that would favour small results are drawn again from another block.
   std::uint64_t Below(std::uint64_t index, std::uint64_t bound) const;

@@ -1,5 +1,7 @@
 #include "data/synthetic.h"
 
+#include <vector>
+
 #include "data/random.h"
 #include "data/sha256.h"
 
@@ -42,10 +44,13 @@ void SyntheticSample(const Dataset& dataset, std::int64_t index, std::span<std::
   const NamedStream noise(dataset.seed, "synthetic/noise");
   const auto sample = static_cast<std::uint64_t>(index);
   const auto label = static_cast<std::uint64_t>(dataset.labels[sample]);
+  std::vector<std::uint32_t> mean_bits(out.size());
+  std::vector<std::uint32_t> noise_bits(out.size());
+  means.FillBits(label * out.size(), mean_bits);
+  noise.FillBits(sample * out.size(), noise_bits);
   for (std::size_t j = 0; j < out.size(); ++j) {
-    const std::uint64_t mean = Scale(means.Bits(label * out.size() + j), kMeanBound);
-    const std::uint64_t noisy = Scale(noise.Bits(sample * out.size() + j), kNoiseBound);
-    out[j] = static_cast<std::uint8_t>(mean + noisy);
+    out[j] = static_cast<std::uint8_t>(Scale(mean_bits[j], kMeanBound) +
+                                       Scale(noise_bits[j], kNoiseBound));
   }
 }
 

@@ -117,13 +117,13 @@ TEST(BatchPool, BatchesThatCannotBeAreRefused) {
 
 TEST(BatchPool, StaysBelow256MegabytesWithAtLeastTwoBatches) {
   network::Network network = TwoInputs();
-  network.input.shape = {100000};
-  network.input.dataset = "synthetic";
-  const auto dataset = LoadDataset({"synthetic", {}, 1}, network);
-  ASSERT_TRUE(dataset.ok());
-  const auto fewer = MakeBatchPool(*dataset, network, 100, 1);  // 40 MB a batch
-  ASSERT_TRUE(fewer.ok());
-  EXPECT_EQ(fewer->count, 6);
+  network.input.shape = {784};
+  EXPECT_EQ(WantedBatches(network, 1), 8);
+  EXPECT_EQ(WantedBatches(network, 8192), 8);
+  network.input.shape = {3, 224, 224};
+  EXPECT_EQ(WantedBatches(network, 32), 8);
+  EXPECT_EQ(WantedBatches(network, 64), 6);  // 38.5 MB each
+  EXPECT_EQ(WantedBatches(network, 1024), 2);
 }
 
 class BatchPoolFileTest : public TemporaryFolderTest {};

@@ -32,6 +32,15 @@ TEST(NamedStream, IsAFunctionOfSeedNameAndIndex) {
   EXPECT_NE(NamedStream(1, "a").Bits(0), NamedStream(1 + (1ULL << 32), "a").Bits(0));
 }
 
+TEST(NamedStream, FillsTheBitsOfConsecutiveElements) {
+  const NamedStream stream(7, "fc1.weight");
+  for (std::uint64_t first = 0; first < 6; ++first) {
+    std::vector<std::uint32_t> bits(9);
+    stream.FillBits(first, bits);
+    for (std::size_t i = 0; i < bits.size(); ++i) EXPECT_EQ(bits[i], stream.Bits(first + i));
+  }
+}
+
 TEST(NamedStream, HashesTheNameWithFnv1a) {
   // FNV-1a of "a" is af63dc4c8601ec8c (draft-eastlake-fnv): the upper half of the counter.
   const auto block = Philox4x32({5, 0, 0x8601ec8c, 0xaf63dc4c}, {9, 0});
