@@ -1,0 +1,1 @@
+dlbench_fuzz(records_fuzz SOURCES records_fuzz.cc DEPENDS measure)
