@@ -58,7 +58,7 @@ Peak MeasureFma(bool float64, int threads, double seconds, Deadline deadline) {
   // The two widest: on processors with one wide unit the narrower kernel is as fast.
   std::vector<FmaKernel> kernels = FmaKernels(float64);
   if (kernels.size() > 2) kernels.erase(kernels.begin(), kernels.end() - 2);
-  constexpr std::uint64_t kLoops = 2'000'000;  // About 4 ms: threads start within 0.1 ms.
+  constexpr std::uint64_t kLoops = 1'000'000;  // About 2 ms, less than a time slice.
   std::vector<Peak> candidates;
   for (const FmaKernel& kernel : kernels) {
     std::vector<double> results(static_cast<std::size_t>(threads));
