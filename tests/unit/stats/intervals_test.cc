@@ -85,6 +85,14 @@ TEST(SignedRank, ExactAndApproximateMeetAtSixty) {
   EXPECT_NEAR(1 - 2 * SignedRankCdf(61, at_61 - 1), 0.95, 2e-3);
 }
 
+TEST(SignedRank, IsExactFarIntoTheTailToSixty) {
+  // Two of the 2^n sums are at most 1, three at most 2; the approximation is far off there.
+  for (const int n : {26, 40, 60}) {
+    EXPECT_EQ(SignedRankK(n, 4.0 * std::pow(0.5, n)), 2) << n;
+    EXPECT_DOUBLE_EQ(SignedRankCdf(n, 2), 3.0 * std::pow(0.5, n)) << n;
+  }
+}
+
 TEST(SignedRank, ApproximationFollowsTheRequestedLevel) {
   EXPECT_LT(SignedRankK(100, 0.01), SignedRankK(100, 0.05));
   EXPECT_LT(SignedRankK(100, 0.05), SignedRankK(100, 0.10));
