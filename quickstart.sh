@@ -35,10 +35,10 @@ steps_name=quickstart
 use_ccache
 
 step packages "Installing missing packages" tools/install_packages.sh build || exit 1
-step configure "Configuring" cmake --preset release || exit 1
+step configure "Configuring" cmake --preset release -DDLBENCH_TESTS=OFF || exit 1
 step build "Building dlbench" cmake --build --preset release -j "$(build_jobs)" \
   --target dlbench dlbench-adapter-onednn || exit 1
-ln -sfn build/release/src/cli/dlbench dlbench
+ln -sfn build/release/bin/dlbench dlbench
 
 shown first "First number: FCN-R in oneDNN" ./dlbench run fcn-r --frameworks onednn --quick || exit 1
 if [ "$first_only" = yes ]; then

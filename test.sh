@@ -72,7 +72,7 @@ if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 
 # One cell of a framework: installed if need be, verified, counted.
 cell() {
-  local name=$1 status=0 program=build/dev/src/cli/dlbench
+  local name=$1 status=0 program=build/dev/bin/dlbench
   say "Making the environment of $name"
   install_framework "$program" "$name" "build/test-$name.log" no || status=$?
   if [ "$status" -eq 3 ]; then
@@ -96,7 +96,7 @@ cell() {
 if [ "$cells" = yes ]; then
   names="onednn pytorch libtorch"
   if [ "$all" = yes ]; then
-    names=$(build/dev/src/cli/dlbench frameworks list --format json |
+    names=$(build/dev/bin/dlbench frameworks list --format json |
       sed -n 's/^ *"name": *"\([^"]*\)".*/\1/p' | sort -u)
   fi
   # Unquoted on purpose: one word a name. PyTorch comes before libtorch, which uses its files.
