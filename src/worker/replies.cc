@@ -208,6 +208,11 @@ Outcome<Ran> ParseRan(std::string_view line, std::int64_t id, const RunRequest& 
                     Count(begin.size()) + ", end_ns " + Count(end.size()) + ", losses " +
                     Count(ran.losses.size()));
   }
+  const auto negative = [](std::int64_t time) { return time < 0; };
+  if (std::any_of(begin.begin(), begin.end(), negative) ||
+      std::any_of(end.begin(), end.end(), negative)) {
+    reply->Fail(FailureKind::kWrongResult, "a time is negative; times must be CLOCK_MONOTONIC");
+  }
   CheckCounts(*reply, asked, expected, steps);
   if (auto fault = reply->fault()) return std::move(*fault);
   ran.records.reserve(steps.size());

@@ -41,13 +41,21 @@ void WriteAll(int fd, std::string_view text) {
 
 /// The next line from the requests; exits with 0 at end of file, as the protocol wants.
 std::string ReadLine() {
-  std::string line;
-  char c = 0;
-  while (::read(g_in, &c, 1) == 1) {
-    if (c == '\n') return line;
-    line += c;
+  static std::string held;
+  std::size_t searched = 0;
+  while (true) {
+    const std::size_t end = held.find('\n', searched);
+    if (end != std::string::npos) {
+      std::string line = held.substr(0, end);
+      held.erase(0, end + 1);
+      return line;
+    }
+    searched = held.size();
+    char buffer[65536];
+    const ssize_t got = ::read(g_in, buffer, sizeof buffer);
+    if (got <= 0) ::_exit(0);
+    held.append(buffer, static_cast<std::size_t>(got));
   }
-  ::_exit(0);
 }
 
 /// The text after `"key":` up to the next comma or brace.

@@ -158,6 +158,13 @@ TEST_F(RanTest, ALossThatIsNotFiniteIsAWrongResultThatNamesTheStep) {
   EXPECT_EQ(FailureOf(Fields("1,1,1", "1,\"x\",1")).kind, FailureKind::kProtocolError);
 }
 
+TEST_F(RanTest, NegativeTimesAreRefused) {
+  const Failure failure = FailureOf(
+      R"("steps":[1,1,1],"begin_ns":[-9223372036854775808,1,2],"end_ns":[1,2,3],"losses":[1,1,1])");
+  EXPECT_EQ(failure.kind, FailureKind::kWrongResult);
+  EXPECT_THAT(failure.message, HasSubstr("a time is negative"));
+}
+
 class C08 : public RanTest {};
 TEST_F(C08, AConstantLossComesThroughForTheJudgesOfTheGate) {
   const auto ran = ParseRan("{\"id\":4,\"type\":\"ran\"," + Fields("1,1,1", "2,2,2") + "}", 4,
