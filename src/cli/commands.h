@@ -13,9 +13,10 @@ namespace dlbench::cli {
 /// Exit statuses, one table (docs/exit-status.md).
 enum ExitStatus {
   kDone = 0,
-  kBadResult = 1,   ///< A regression, an unequal network or a failed launch.
-  kUsageError = 2,  ///< Wrong usage or input.
-  kUnresolved = 3,  ///< Unresolved or unfit.
+  kBadResult = 1,      ///< A regression, an unequal network or a failed launch.
+  kUsageError = 2,     ///< Wrong usage or input.
+  kUnresolved = 3,     ///< Unresolved or unfit.
+  kInterrupted = 130,  ///< Stopped by SIGINT or SIGTERM; what was done is stored.
 };
 
 /// What every command gets: where things are and where to write.
@@ -34,6 +35,8 @@ void Fail(Context& context, const Error& error);
 /// outlive `app`.
 void AddNetworksCommand(CLI::App& app, Context& context);
 void AddFrameworksCommand(CLI::App& app, Context& context);
+/// Adds `check` to the frameworks command, which must be there already.
+void AddFrameworksCheckCommand(CLI::App& app, Context& context);
 void AddMachineCommand(CLI::App& app, Context& context);
 void AddDoctorCommand(CLI::App& app, Context& context);
 void AddVerifyCommand(CLI::App& app, Context& context);

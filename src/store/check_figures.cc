@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "measure/warmup.h"
 #include "store/sqlite_store.h"
 
 namespace dlbench::store {
@@ -16,7 +17,7 @@ constexpr const char* kSelectFigures =
     "SELECT l.id, l.campaign, l.round, l.purpose, l.status, coalesce(v.status, 'equal'),"
     " l.request_ns, l.reply_ns, l.records, l.median_step_seconds, l.mean_step_seconds,"
     " l.min_step_seconds, l.max_step_seconds, l.p95_step_seconds, l.p99_step_seconds, l.steps,"
-    " l.blocks, l.minimum_block_steps, l.minimum_block_ns"
+    " l.blocks, l.minimum_block_steps, l.minimum_block_ns, coalesce(l.warmup_steps, 0)"
     " FROM launch l LEFT JOIN verification v ON v.launch = l.id ORDER BY l.id";
 constexpr int kRecordsColumn = 8;
 constexpr int kFirstFigure = 9;
@@ -75,8 +76,9 @@ class LaunchChecker {
       Report("its records are torn: their size is no multiple of 20 bytes");
       return;
     }
-    const auto derived = measure::Summarize(*records, row_.Int(kFirstFigure + kFigures),
-                                            row_.Int(kFirstFigure + kFigures + 1));
+    const auto derived = measure::Summarize(
+        measure::AfterWarmup(*records, row_.Int(kFirstFigure + kFigures + 2)),
+        row_.Int(kFirstFigure + kFigures), row_.Int(kFirstFigure + kFigures + 1));
     if (!derived) {
       Report("its records hold no steps or times that run backwards");
       return;

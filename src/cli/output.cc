@@ -1,0 +1,53 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ostream>
+
+namespace dlbench::cli {
+namespace {
+
+int TerminalWidth() {
+  winsize size{};
+  const bool known = ::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known ? static_cast<int>(size.ws_col) : 0;
+}
+
+}  // namespace
+
+void WriteReport(Context& context, const report::Report& report, report::Format format) {
+  const int width = TerminalWidth();
+  const bool color = width > 0 && std::getenv("NO_COLOR") == nullptr;
+  *context.out << report::Render(report, format, width, color);
+}
+
+std::string DescribePlan(const experiment::Plan& plan, bool verify_only) {
+  const experiment::Plan defaults;
+  std::string line = fmt::format("dlbench {} {} --frameworks {} --batch {} --threads {}",
+                                 verify_only ? "verify" : "run", fmt::join(plan.networks, ","),
+                                 fmt::join(plan.frameworks, ","), fmt::join(plan.batches, ","),
+                                 fmt::join(plan.threads, ","));
+  if (!plan.presets.empty()) line += fmt::format(" --presets {}", fmt::join(plan.presets, ","));
+  if (!plan.data.empty()) line += fmt::format(" --data '{}'", plan.data);
+  if (plan.seed != defaults.seed) line += fmt::format(" --seed {}", plan.seed);
+  if (verify_only) return line;
+  experiment::Plan usual;
+  if (plan.quick) {
+    experiment::MakeQuick(usual);
+    line += " --quick";
+  }
+  if (plan.rounds != usual.rounds) line += fmt::format(" --rounds {}", plan.rounds);
+  if (plan.warmup_seconds != usual.warmup_seconds) {
+    line += fmt::format(" --warmup-seconds {}", plan.warmup_seconds);
+  }
+  if (plan.launch_seconds != usual.launch_seconds) {
+    line += fmt::format(" --launch-seconds {}", plan.launch_seconds);
+  }
+  return line;
+}
+
+}  // namespace dlbench::cli
