@@ -244,7 +244,8 @@ Result<Installation> AddExisting(const Places& places, const std::string& name,
   DLBENCH_ASSIGN_OR_RETURN(const ProbeReport report, Probe(manifest, fresh));
   if (!report.ok) {
     return Error(ErrorCode::kFailed,
-                 manifest.title + " in '" + absolute.string() + "': " + StateOf(manifest, report));
+                 manifest.title + " in '" + absolute.string() + "': " +
+                     StateOf(manifest, report).substr(std::string_view("present, ").size()));
   }
   DLBENCH_ASSIGN_OR_RETURN(Staging staging, Staging::Make(places, name, silent));
   InstallationRecord record{name, report.version, variant, "existing", absolute.string(), "",
