@@ -115,15 +115,16 @@ Outcome<Exchange> ProcessSession::Talk(const std::string& request, const std::st
   Exchange exchange = channel_.Ask(request, waiting);
   idle_ = exchange.end == WaitEnd::kLine;
   if (!idle_) return Settle(Explain(exchange, waiting.limit), type);
-  if (parts_.spec.limits.memory_bytes > 0 && !MemoryIsFine(members_.Known())) {
-    return Settle(OverMemory(), type);
-  }
   return exchange;
 }
 
 Outcome<Exchange> ProcessSession::TalkWatched(const std::string& request, const std::string& type,
                                               milliseconds limit) {
-  return Talk(request, type, {limit, kWatchTick, [this] { return MemoryIsFine(members_.Find()); }});
+  auto exchange =
+      Talk(request, type, {limit, kWatchTick, [this] { return MemoryIsFine(members_.Find()); }});
+  // What was used between two looks is seen in the high-water marks.
+  if (exchange.ok() && !MemoryIsFine(members_.Find())) return Settle(OverMemory(), type);
+  return exchange;
 }
 
 template <class T>
@@ -179,6 +180,7 @@ Outcome<Ran> ProcessSession::Run(const RunRequest& request) {
   const auto after = members_.Find();
   const double cpu_after = after.size() == members.size() ? cpu_known : GroupCpuSeconds(after);
   threads.Look(after);
+  if (!MemoryIsFine(after)) return Settle(OverMemory(), "run");
 
   auto ran = ParseRan(exchange->line, id, request, expected_);
   if (!ran.ok()) return Settle(ran.failure(), "run");
@@ -230,8 +232,7 @@ Outcome<std::string> ProcessSession::Ask(const std::string& request,
 
 Outcome<Finished> ProcessSession::Finish() {
   const std::int64_t id = NextId();
-  const auto members = members_.Find();
-  MemoryIsFine(members);
+  MemoryIsFine(members_.Find());  // The process may be gone by the time that its answer is here.
   const auto exchange = TalkWatched(PlainLine(id, "finish"), "finish", parts_.spec.limits.exchange);
   if (!exchange.ok()) return exchange.failure();
   auto finished = Checked(ParseFinished(exchange->line, id), "finish");

@@ -95,13 +95,4 @@ std::vector<ProcessInfo> LaunchMembers::Find() {
   return found;
 }
 
-std::vector<ProcessInfo> LaunchMembers::Known() const {
-  std::vector<ProcessInfo> found;
-  for (const auto& [pid, start] : seen_) {
-    auto info = ReadProcess(pid);
-    if (info && info->start_ticks == start) found.push_back(std::move(*info));
-  }
-  return found;
-}
-
 }  // namespace dlbench::worker

@@ -41,8 +41,6 @@ class LaunchMembers {
 
   /// The members now, the first process included, those ended and not yet reaped included.
   std::vector<ProcessInfo> Find();
-  /// The same without another look at processes not seen before: cheap, for use while timing.
-  std::vector<ProcessInfo> Known() const;
 
  private:
   bool CarriesMark(pid_t pid) const;

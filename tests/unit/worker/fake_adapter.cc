@@ -215,7 +215,10 @@ bool Act(const std::string& action, std::string argument, const std::string& id,
   if (action == "close-reply") ::close(g_out);
   if (action == "hang") HangForEver();
   if (action == "exit") ::_exit(std::atoi(argument.c_str()));
-  if (action == "signal") ::raise(std::atoi(argument.c_str()));
+  if (action == "signal") {
+    ::signal(std::atoi(argument.c_str()), SIG_DFL);  // A sanitizer's handler would exit instead.
+    ::raise(std::atoi(argument.c_str()));
+  }
   if (action == "kill-parent") ::kill(::getppid(), std::atoi(argument.c_str()));
   return false;
 }
