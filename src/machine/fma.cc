@@ -41,6 +41,7 @@ double RunPortable(std::uint64_t loops) {
 
 #if defined(__x86_64__)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and function names take no parentheses.
 // One kernel per width and precision; a template cannot carry the target attribute of its
 // intrinsics through every compiler, hence the macro.
 #define DLBENCH_FMA_KERNEL(name, isa, T, V, prefix, suffix)                                   \
@@ -91,6 +92,7 @@ DLBENCH_FMA_KERNEL(RunAvx512Double, "avx512f", double, __m512d, _mm512, pd)
 DLBENCH_AVX_KERNEL(RunAvxFloat, float, __m256, ps)
 DLBENCH_AVX_KERNEL(RunAvxDouble, double, __m256d, pd)
 #undef DLBENCH_AVX_KERNEL
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif
 
