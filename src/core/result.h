@@ -91,6 +91,7 @@ using Status = Result<void>;
     if (auto dlbench_status = (expression); !dlbench_status.ok()) return dlbench_status.error(); \
   } while (false)
 
+// A declaration cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
 /// `DLBENCH_ASSIGN_OR_RETURN(auto x, F());` declares x from F()'s value or returns F()'s error.
 #define DLBENCH_ASSIGN_OR_RETURN(declaration, expression) \
   DLBENCH_ASSIGN_OR_RETURN_INNER(DLBENCH_CONCAT(dlbench_result_, __LINE__), declaration, expression)
@@ -98,3 +99,4 @@ using Status = Result<void>;
   auto result = (expression);                                           \
   if (!result.ok()) return result.error();                              \
   declaration = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)

@@ -328,6 +328,9 @@ Result<std::optional<Judgement>> Runner::LaunchAndStore(ArmState& state, std::in
   request.settings = plan_.settings;
   request.folder = folder_ / "launches" / name;
   request.full_check = full;
+  const CheckedSteps checked = ChooseCheckedSteps(plan_.seed, state.configuration, round, full);
+  request.replayed_steps = checked.replayed;
+  request.state_steps = checked.state;
   if (round >= 0) {
     request.warmup_steps = state.warmup_steps;
     request.timed_steps = state.timed_steps;
@@ -375,7 +378,8 @@ Result<std::optional<Judgement>> Runner::LaunchAndStore(ArmState& state, std::in
 void Runner::Clean(const std::filesystem::path& folder) const {
   // The framework's output stays; its tensors are large and have been compared.
   std::error_code ignored;
-  for (const char* name : {"verify-before", "verify-after", "state-before", "state-after"}) {
+  for (const char* name : {"verify-before", "verify-after", "state-run", "state-verify",
+                           "state-before", "state-after"}) {
     std::filesystem::remove_all(folder / name, ignored);
   }
 }

@@ -16,10 +16,6 @@ verify::Answers AnswersFrom(const worker::Verified& verified) {
   return answers;
 }
 
-verify::StepFiles FilesFrom(const StepObservation& step) {
-  return {step.before.weights, step.before.velocity, step.after.weights, step.batch, step.loss};
-}
-
 /// Losses of a run with their step numbers: every step's, or the last of each block.
 std::vector<std::pair<std::int64_t, double>> NumberedLosses(const worker::Ran& run) {
   std::vector<std::pair<std::int64_t, double>> losses;
@@ -29,6 +25,11 @@ std::vector<std::pair<std::int64_t, double>> NumberedLosses(const worker::Ran& r
     losses.emplace_back(step, run.losses[i]);
   }
   return losses;
+}
+
+verify::StepFiles FilesFrom(const StepObservation& step) {
+  return {step.before.weights, step.before.velocity, step.after.weights,
+          step.first_batch,    step.steps,           NumberedLosses(step.run)};
 }
 
 Judgement WrongResult(const Error& error) {
@@ -54,6 +55,12 @@ Judgement JudgeLaunch(const verify::Gate& gate, const LaunchObservation& seen,
                    std::make_move_iterator(more.end()));
   };
   add(gate.CheckRunLosses(NumberedLosses(*seen.run)));
+  if (seen.state) {
+    auto state_checks = gate.CheckRunState(
+        {seen.state->after_run.weights, seen.state->after_verify, seen.state->steps});
+    if (!state_checks.ok()) return WrongResult(state_checks.error());
+    add(*std::move(state_checks));
+  }
   auto step_checks = gate.CheckStep(step);
   if (!step_checks.ok()) return WrongResult(step_checks.error());
   add(*std::move(step_checks));

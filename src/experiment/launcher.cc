@@ -166,17 +166,45 @@ class Conversation {
     return !seen_.failure;
   }
 
-  bool StepAfterRun() {
+  /// The same steps in one run and in `verify`, where each step is asked for.
+  bool RunState() {
+    const std::int64_t steps = request_.state_steps;
+    if (steps == 0) return true;
+    StateObservation state;
+    state.steps = steps;
+    std::optional<worker::Ran> ran;
+    if (!Take(session_->Run({steps, request_.block_steps, 0, true}), ran)) return false;
+    std::optional<worker::Exported> exported;
+    if (!Take(session_->Export("state-run"), exported)) return false;
+    state.after_run = *exported;
+    worker::VerifyRequest verify;
+    verify.folder = "state-verify";
+    for (std::int64_t i = 0; i < steps; ++i) verify.batches.push_back(i % request_.pool);
+    verify.learning_rates.assign(static_cast<std::size_t>(steps),
+                                 request_.network->optimizer.learning_rate);
+    verify.weights_after = {steps};
+    verify.logits = false;
+    verify.gradients = false;
+    std::optional<worker::Verified> verified;
+    if (!Take(session_->Verify(verify), verified)) return false;
+    state.after_verify = verified->weights.at(steps);
+    seen_.state = std::move(state);
+    return true;
+  }
+
+  bool StepsAfterRun() {
     StepObservation step;
     std::optional<worker::Exported> exported;
     if (!Take(session_->Export("state-before"), exported)) return false;
     step.before = *exported;
     std::int64_t taken = 0;
     for (const measure::StepRecord& record : seen_.run->records) taken += record.steps;
-    step.batch = taken % request_.pool;
+    step.first_batch = taken % request_.pool;
+    step.steps = request_.replayed_steps;
+    const std::int64_t block = std::min(request_.block_steps, step.steps);
     std::optional<worker::Ran> ran;
-    if (!Take(session_->Run({1, 1, step.batch, false}), ran)) return false;
-    step.loss = ran->losses.back();
+    if (!Take(session_->Run({step.steps, block, step.first_batch, false}), ran)) return false;
+    step.run = std::move(*ran);
     if (!Take(session_->Export("state-after"), exported)) return false;
     step.after = *exported;
     seen_.step = std::move(step);

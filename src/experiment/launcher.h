@@ -28,14 +28,24 @@ struct LaunchRequest {
   std::int64_t warmup_steps = 0;  ///< Steps before the timed ones, in the same run.
   std::int64_t timed_steps = 0;   ///< 0: a gate launch, which calibrates instead.
   std::int64_t block_steps = 5;   ///< For asynchronous adapters.
+  std::int64_t replayed_steps = 1;  ///< After the run; the gate replays them.
+  std::int64_t state_steps = 0;     ///< Of the run to be compared with `verify`; 0: none.
   worker::Limits limits;
 };
 
-/// The state around the step after the run.
+/// The state around the steps after the run.
 struct StepObservation {
   worker::Exported before, after;
-  std::int64_t batch = 0;
-  double loss = 0.0;
+  std::int64_t first_batch = 0;
+  std::int64_t steps = 0;
+  worker::Ran run;
+};
+
+/// The state after as many steps of `run` and of `verify`.
+struct StateObservation {
+  worker::Exported after_run;
+  std::filesystem::path after_verify;  ///< Weights.
+  std::int64_t steps = 0;
 };
 
 /// What one launch showed, as far as it came.
@@ -45,6 +55,7 @@ struct LaunchObservation {
   std::optional<worker::Prepared> prepared;
   std::optional<worker::Verified> before, after;  ///< Answers to `verify` around the run.
   std::optional<worker::Ran> run;                 ///< Warm-up and timed steps, from a reset.
+  std::optional<StateObservation> state;          ///< Only if asked for.
   std::optional<StepObservation> step;
   std::optional<worker::Finished> finished;
   double ready_seconds = 0.0;  ///< Start to the answer to `hello`.

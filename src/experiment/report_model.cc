@@ -174,9 +174,14 @@ ResultRow MakeRow(const Evidence& evidence, const std::vector<machine::Peak>& pe
     return row;
   }
   if (good.empty()) {
-    row.status = "failed";
-    row.failure_kind = worker::ToString(worker::FailureKind::kInterrupted);
-    row.reason = row.verification ? "proved equal, not timed" : "not yet run; --resume goes on";
+    if (row.verification) {
+      row.status = "verified";
+      row.reason = "proved equal, not timed";
+    } else {
+      row.status = "failed";
+      row.failure_kind = worker::ToString(worker::FailureKind::kInterrupted);
+      row.reason = "not run before the campaign was stopped; --resume goes on";
+    }
     return row;
   }
   TakeTimes(evidence, peaks, row);

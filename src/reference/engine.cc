@@ -82,16 +82,31 @@ class TypedEngine final : public Engine {
     return state;
   }
 
+  std::map<std::string, std::vector<double>> GetWeights() const override {
+    std::map<std::string, std::vector<double>> weights;
+    for (const ParameterTensor<Scalar>* tensor : Tensors()) {
+      weights[tensor->name] = ToDouble(tensor->value);
+    }
+    return weights;
+  }
+
   StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
                   double learning_rate, bool keep_activations) override {
     StepResult result = RunForward(x, labels, keep_activations, &nodes_[logits_].gradient);
     RunBackward();
     for (ParameterTensor<Scalar>* tensor : Tensors()) {
       result.gradients[tensor->name] = ToDouble(tensor->gradient);
-      SgdUpdate<Scalar>(optimizer_, tensor->decays, learning_rate, tensor->gradient.values,
-                        tensor->value.values, tensor->velocity.values);
     }
+    Update(learning_rate);
     return result;
+  }
+
+  double Advance(std::span<const float> x, std::span<const std::int32_t> labels,
+                 double learning_rate) override {
+    const double loss = RunForward(x, labels, false, &nodes_[logits_].gradient).loss;
+    RunBackward();
+    Update(learning_rate);
+    return loss;
   }
 
   StepResult Forward(std::span<const float> x, std::span<const std::int32_t> labels,
@@ -100,6 +115,13 @@ class TypedEngine final : public Engine {
   }
 
  private:
+  void Update(double learning_rate) {
+    for (ParameterTensor<Scalar>* tensor : Tensors()) {
+      SgdUpdate<Scalar>(optimizer_, tensor->decays, learning_rate, tensor->gradient.values,
+                        tensor->value.values, tensor->velocity.values);
+    }
+  }
+
   // -1 for the data, nothing for a name that is not known yet.
   std::optional<std::int64_t> IndexOf(const std::string& name) const {
     if (name == kDataInput) return -1;

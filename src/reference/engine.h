@@ -50,9 +50,15 @@ class Engine {
   /// the state is rounded to float32 (the frameworks store it so).
   virtual void SetState(const State& state) = 0;
   virtual State GetState() const = 0;
+  /// The weights alone, by canonical name: half the copying of GetState.
+  virtual std::map<std::string, std::vector<double>> GetWeights() const = 0;
   /// Forward, loss, backward, update with `learning_rate`. `x` is [batch, input], `labels` [batch].
   virtual StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
                           double learning_rate, bool keep_activations = false) = 0;
+  /// The same step without handing out logits and gradients (large networks: most of the copying).
+  /// Returns the loss before the update.
+  virtual double Advance(std::span<const float> x, std::span<const std::int32_t> labels,
+                         double learning_rate) = 0;
   /// Forward and loss only; the state is not changed.
   virtual StepResult Forward(std::span<const float> x, std::span<const std::int32_t> labels,
                              bool keep_activations = false) = 0;

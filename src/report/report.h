@@ -22,7 +22,9 @@ struct ResultRow {
   std::int64_t batch = 0;
   std::string device, mode, precision, input;
   int threads = 1;
-  std::string status;  ///< timed, unequal, impossible, failed, unsupported, disturbed, imprecise.
+  /// timed, verified (proved equal, not timed), unequal, impossible, failed, unsupported,
+  /// disturbed, imprecise.
+  std::string status;
   std::string reason;
   std::optional<std::string> failure_kind;
   std::optional<int> signal;

@@ -165,6 +165,10 @@ std::string NoTiming(const Report& report) {
     ++counts[ShowsTiming(row) || row.status == "timed" ? "without a time" : row.status];
   }
   std::vector<std::string> parts;
+  if (counts.size() == 1 && counts.count("verified") == 1) {
+    return fmt::format("{} configuration{} proved equal to the reference, none timed",
+                       counts["verified"], counts["verified"] == 1 ? "" : "s");
+  }
   for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
   return parts.empty() ? "no result yet" : "no verified timing: " + Join(parts, ", ");
 }

@@ -43,20 +43,23 @@ Result<Trajectory> RunReference(const network::Network& network, const reference
   engine->SetState(start);
   Trajectory trajectory;
   const auto keep_weights = [&](std::int64_t steps) {
-    if (keep.weights_after.count(steps) > 0) {
-      trajectory.weights[steps] = engine->GetState().weights;
-    }
+    if (keep.weights_after.count(steps) > 0) trajectory.weights[steps] = engine->GetWeights();
   };
   keep_weights(0);
   for (std::size_t i = 0; i < sequence.batches.size(); ++i) {
-    const std::int64_t batch = sequence.batches[i];
-    reference::StepResult step = engine->Step(BatchInputs(pool, batch), BatchLabels(pool, batch),
-                                              sequence.learning_rates[i]);
-    trajectory.losses.push_back(step.loss);
-    if (keep.sampled_gradients) trajectory.sampled_gradients.push_back(Sample(step.gradients));
-    if (i == 0 && keep.first_step) {
-      trajectory.logits = std::move(step.logits);
-      trajectory.gradients = std::move(step.gradients);
+    const auto x = BatchInputs(pool, sequence.batches[i]);
+    const auto labels = BatchLabels(pool, sequence.batches[i]);
+    const bool first = i == 0 && keep.first_step;
+    if (first || keep.sampled_gradients) {
+      reference::StepResult step = engine->Step(x, labels, sequence.learning_rates[i]);
+      trajectory.losses.push_back(step.loss);
+      if (keep.sampled_gradients) trajectory.sampled_gradients.push_back(Sample(step.gradients));
+      if (first) {
+        trajectory.logits = std::move(step.logits);
+        trajectory.gradients = std::move(step.gradients);
+      }
+    } else {
+      trajectory.losses.push_back(engine->Advance(x, labels, sequence.learning_rates[i]));
     }
     keep_weights(static_cast<std::int64_t>(i) + 1);
   }
