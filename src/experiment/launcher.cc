@@ -59,7 +59,7 @@ class Conversation {
     }
     session_ = std::move(*session);
     (void)(Greet(start) && Prepare() && FirstStep() && Verify("verify-before", seen_.before) &&
-           MainRun() && StepAfterRun() && Verify("verify-after", seen_.after) && Finish());
+           MainRun() && StepsAfterRun() && Verify("verify-after", seen_.after) && Finish());
     return std::move(seen_);
   }
 

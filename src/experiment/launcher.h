@@ -23,11 +23,11 @@ struct LaunchRequest {
   std::filesystem::path weights, batches;      ///< Absolute.
   std::int64_t pool = 0;                       ///< Batches in the pool.
   std::map<std::string, std::string> settings;
-  std::filesystem::path folder;   ///< The launch's own.
-  bool full_check = false;        ///< Gradients and updates too, not only logits and losses.
-  std::int64_t warmup_steps = 0;  ///< Steps before the timed ones, in the same run.
-  std::int64_t timed_steps = 0;   ///< 0: a gate launch, which calibrates instead.
-  std::int64_t block_steps = 5;   ///< For asynchronous adapters.
+  std::filesystem::path folder;     ///< The launch's own.
+  bool full_check = false;          ///< Gradients and updates too, not only logits and losses.
+  std::int64_t warmup_steps = 0;    ///< Steps before the timed ones, in the same run.
+  std::int64_t timed_steps = 0;     ///< 0: a gate launch, which calibrates instead.
+  std::int64_t block_steps = 5;     ///< For asynchronous adapters.
   std::int64_t replayed_steps = 1;  ///< After the run; the gate replays them.
   std::int64_t state_steps = 0;     ///< Of the run to be compared with `verify`; 0: none.
   worker::Limits limits;

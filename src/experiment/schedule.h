@@ -12,4 +12,14 @@ namespace dlbench::experiment {
 std::vector<std::vector<std::size_t>> RoundOrders(std::size_t arms, std::size_t rounds,
                                                   std::uint64_t seed);
 
+/// How many steps of a launch are compared, so chosen that no adapter knows them beforehand.
+struct CheckedSteps {
+  std::int64_t replayed = 0;  ///< LaunchRequest::replayed_steps.
+  std::int64_t state = 0;     ///< LaunchRequest::state_steps; 0 unless the launch is checked fully.
+};
+
+/// Drawn for each launch; the same again for the same seed, configuration and round.
+CheckedSteps ChooseCheckedSteps(std::uint64_t seed, std::int64_t configuration, std::int64_t round,
+                                bool full);
+
 }  // namespace dlbench::experiment

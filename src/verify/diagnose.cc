@@ -1,3 +1,5 @@
+#include "verify/diagnose.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,13 +8,8 @@
 #include <utility>
 
 #include "verify/compare.h"
-#include "verify/gate_data.h"
-#include "verify/update_rules.h"
 
 namespace dlbench::verify {
-namespace {
-
-using Floats = std::map<std::string, std::vector<float>>;
 
 std::vector<double> Widen(const std::vector<float>& values) {
   return {values.begin(), values.end()};
@@ -21,6 +18,8 @@ std::vector<double> Widen(const std::vector<float>& values) {
 bool Within(const ErrorFigures& error, const Limit& limit) {
   return error.finite && error.norm_relative <= limit.norm && error.worst_over_rms <= limit.worst;
 }
+
+namespace {
 
 std::vector<ForwardFault> ForwardFaults(const GateData& data) {
   const std::int64_t other = data.sequence.batches.size() > 1 ? data.sequence.batches[1] : 0;
@@ -65,8 +64,20 @@ std::string DiagnoseLogits(const GateData& data, const Check& failed, const Answ
   if (std::all_of(logits->begin(), logits->end(), [](float value) { return value == 0.0F; })) {
     return "the logits are all zero";
   }
+  const auto classes = static_cast<std::ptrdiff_t>(data.network().classes);
+  const bool rows_equal = data.gate_case.pool->batch > 1 &&
+                          std::equal(logits->begin() + classes, logits->end(), logits->begin());
+  if (rows_equal) return "all rows of the logits are equal: they do not depend on the sample";
   const std::vector<double> candidate = Widen(*logits);
   const Limit limit = data.limits.Of(Quantity::kLogits, "", 1);
+  // Launches take one step before the first check.
+  Situation moved = FirstSituation(data, data.gate_case.pool->batch);
+  moved.state.weights = data.reference.weights.at(1);
+  const auto after_a_step = Evaluate(moved);
+  if (after_a_step.ok() &&
+      Within(Compare(std::span<const double>(candidate), after_a_step->logits), limit)) {
+    return "the reset does not restore the weights";
+  }
   const std::string cause = FirstFitting(data, [&](const reference::StepResult& wrong) {
     return wrong.logits.size() == candidate.size() &&
            Within(Compare(std::span<const double>(candidate), wrong.logits), limit);
@@ -74,19 +85,47 @@ std::string DiagnoseLogits(const GateData& data, const Check& failed, const Answ
   return cause.empty() ? LowerPrecision(data, failed.error) : cause;
 }
 
+/// The cause of a wrong loss that shows in the losses of all steps together.
+std::string DiagnoseLosses(const GateData& data, const std::vector<double>& losses) {
+  const auto fits = [&](std::size_t i, double wrong) {
+    const Limit limit = data.limits.Of(Quantity::kLoss, "", static_cast<std::int64_t>(i) + 1);
+    return Within(Compare(std::span(&losses[i], 1), std::span(&wrong, 1)), limit);
+  };
+  const auto all_fit = [&](const std::function<double(std::size_t)>& wrong) {
+    for (std::size_t i = 1; i < losses.size(); ++i) {
+      if (!fits(i, wrong(i))) return false;
+    }
+    return losses.size() > 1;
+  };
+  const std::vector<double>& right = data.reference.losses;
+  if (all_fit([&](std::size_t) { return losses[0]; })) return "the loss does not change";
+  if (all_fit([&](std::size_t i) { return right[i - 1]; })) {
+    return "the loss is that of the step before";
+  }
+  if (fits(0, right[0])) {
+    const data::BatchPool& pool = *data.gate_case.pool;
+    auto engine = reference::Engine::Create(data.network(), pool.batch, {});
+    if (!engine.ok()) return "";
+    (*engine)->SetState(data.start);
+    const bool of_initial = all_fit([&](std::size_t i) {
+      const std::int64_t batch = data.sequence.batches[i];
+      return (*engine)->Forward(BatchInputs(pool, batch), BatchLabels(pool, batch)).loss;
+    });
+    return of_initial ? "the loss is that of the initial weights" : "";
+  }
+  return "";
+}
+
 std::string DiagnoseLoss(const GateData& data, const Check& failed, const Answers& answers) {
   const auto index = static_cast<std::size_t>(failed.steps - 1);
   if (index >= answers.losses.size()) return "";
+  const std::string over_steps = DiagnoseLosses(data, answers.losses);
+  // Where the first loss is right, so is the pass; a later one follows from the updates.
+  if (!over_steps.empty() || index > 0) return over_steps;
   const Limit limit = data.limits.Of(Quantity::kLoss, "", failed.steps);
   const auto fits = [&](double wrong) {
-    return Within(Compare(std::span(&answers.losses[index], 1), std::span(&wrong, 1)), limit);
+    return Within(Compare(std::span(answers.losses.data(), 1), std::span(&wrong, 1)), limit);
   };
-  if (index > 0) {
-    // The first loss was right, so the pass is; a later one follows from the updates.
-    if (fits(data.reference.losses[index - 1])) return "the loss is that of the step before";
-    if (answers.losses[index] == answers.losses[0]) return "the loss does not change";
-    return "";
-  }
   const auto labels = BatchLabels(*data.gate_case.pool, data.sequence.batches.front());
   for (const LossFault& fault : KnownLossFaults()) {
     if (fits(fault.loss(data.reference.logits, labels, data.network().classes,
@@ -94,7 +133,16 @@ std::string DiagnoseLoss(const GateData& data, const Check& failed, const Answer
       return fault.cause;
     }
   }
-  return FirstFitting(data, [&](const reference::StepResult& wrong) { return fits(wrong.loss); });
+  std::string cause =
+      FirstFitting(data, [&](const reference::StepResult& wrong) { return fits(wrong.loss); });
+  if (!cause.empty()) return cause;
+  const double factor = answers.losses[0] / data.reference.losses[0];
+  for (std::size_t i = 1; i < answers.losses.size(); ++i) {
+    const double scaled = factor * data.reference.losses[i];
+    const Limit later = data.limits.Of(Quantity::kLoss, "", static_cast<std::int64_t>(i) + 1);
+    if (!Within(Compare(std::span(&answers.losses[i], 1), std::span(&scaled, 1)), later)) return "";
+  }
+  return fmt::format("every loss is scaled by {:.4g}", factor);
 }
 
 /// Factors between right and wrong gradients that have a name.
@@ -146,8 +194,30 @@ bool HoldsDecay(const GateData& data, const std::string& name, const std::vector
   return Within(Compare(std::span<const double>(candidate), decayed), limit);
 }
 
+/// The factor that all gradients share, or that all those which are wrong share.
+std::string DiagnoseScale(const GateData& data,
+                          const std::map<std::string, std::vector<float>>& gradients) {
+  std::optional<double> common;
+  std::vector<std::string> scaled;
+  const auto parameters = data.network().Parameters();
+  for (const network::Parameter* parameter : parameters) {
+    const std::string& name = parameter->name;
+    const auto factor = CommonFactor(Widen(gradients.at(name)), data.reference.gradients.at(name),
+                                     data.limits.Of(Quantity::kGradient, name, 1));
+    if (!factor) return "";
+    if (std::abs(*factor - 1.0) <= 1e-4) continue;
+    if (common && std::abs(*factor - *common) > 1e-3 * std::abs(*common)) return "";
+    common = factor;
+    scaled.push_back(name);
+  }
+  if (!common) return "";
+  if (scaled.size() == parameters.size()) return NameOfFactor(data, *common);
+  return fmt::format("the gradients of {} alone are scaled by {:.4g}", fmt::join(scaled, ", "),
+                     *common);
+}
+
 std::string DiagnoseGradient(const GateData& data, const Check& failed, const Answers& answers) {
-  if (!answers.gradients) return "";
+  if (!answers.gradients) return DiagnoseUpdate(data, answers);
   const auto gradients = LoadParameters(data.network(), *answers.gradients, "gradients");
   if (!gradients.ok()) return "";
   const Limit limit = data.limits.Of(Quantity::kGradient, failed.tensor, failed.steps);
@@ -158,129 +228,14 @@ std::string DiagnoseGradient(const GateData& data, const Check& failed, const An
   if (HoldsDecay(data, failed.tensor, candidate, limit)) {
     return "the weight decay is already contained in the gradient";
   }
-  std::optional<double> common;
-  for (const network::Parameter* parameter : data.network().Parameters()) {
-    const auto factor = CommonFactor(Widen(gradients->at(parameter->name)),
-                                     data.reference.gradients.at(parameter->name),
-                                     data.limits.Of(Quantity::kGradient, parameter->name, 1));
-    if (!factor || (common && std::abs(*factor - *common) > 1e-3 * std::abs(*common))) {
-      common.reset();
-      break;
-    }
-    common = factor;
-  }
-  if (common && std::abs(*common - 1.0) > 1e-5) return NameOfFactor(data, *common);
+  const std::string scaled = DiagnoseScale(data, *gradients);
+  if (!scaled.empty()) return scaled;
   return FirstFitting(data, [&](const reference::StepResult& wrong) {
     return std::all_of(gradients->begin(), gradients->end(), [&](const auto& entry) {
       return Within(Compare(std::span<const float>(entry.second), wrong.gradients.at(entry.first)),
                     data.limits.Of(Quantity::kGradient, entry.first, 1));
     });
   });
-}
-
-double GlobalNorm(const Tensors& tensors) {
-  double squares = 0.0;
-  for (const auto& [name, values] : tensors) {
-    for (const double value : values) squares += value * value;
-  }
-  return std::sqrt(squares);
-}
-
-void AdvanceAll(const GateData& data, const UpdateRule& rule, std::size_t step, double rate,
-                double first_rate, const Tensors& gradients, reference::State& state) {
-  const double norm = rule.clip_norm > 0.0 ? GlobalNorm(gradients) : 0.0;
-  for (const network::Parameter* parameter : data.network().Parameters()) {
-    std::vector<double>& weights = state.weights.at(parameter->name);
-    std::vector<double>& velocity = state.velocity[parameter->name];
-    velocity.resize(weights.size(), 0.0);
-    Advance(rule, data.network().optimizer, parameter->decays, step, rate, first_rate, norm,
-            gradients.at(parameter->name), weights, velocity);
-  }
-}
-
-/// Whether the candidate's change from `start` is `state`'s, for every tensor within its limit.
-bool ChangeFits(const GateData& data, const Floats& candidate_start, const Floats& candidate_end,
-                const Tensors& start, const Tensors& end, Quantity quantity, std::int64_t steps) {
-  return std::all_of(candidate_end.begin(), candidate_end.end(), [&](const auto& entry) {
-    const auto& [name, values] = entry;
-    const Limit limit = data.limits.Of(quantity, name, steps);
-    // An undecidable tensor says nothing for or against a cause.
-    if (limit.norm > kDecidable) return true;
-    const ErrorFigures error = CompareChange(std::span<const float>(candidate_start.at(name)),
-                                             values, start.at(name), end.at(name));
-    return Within(error, limit);
-  });
-}
-
-/// Follows `rule` through the sequence with the reference's gradients at its own weights and
-/// compares with the candidate's weights wherever there are any.
-bool RuleFits(const GateData& data, const UpdateRule& rule, const Floats& candidate_start,
-              const std::map<std::int64_t, Floats>& candidate) {
-  const data::BatchPool& pool = *data.gate_case.pool;
-  auto engine = reference::Engine::Create(data.network(), pool.batch, {});
-  if (!engine.ok()) return false;
-  reference::State state = data.start;
-  for (std::size_t i = 0; i < data.sequence.batches.size(); ++i) {
-    const std::int64_t batch = data.sequence.batches[rule.stale_batch && i > 0 ? i - 1 : i];
-    (*engine)->SetState(state);
-    const auto step = (*engine)->Step(BatchInputs(pool, batch), BatchLabels(pool, batch), 0.0);
-    AdvanceAll(data, rule, i, data.sequence.learning_rates[i], data.sequence.learning_rates[0],
-               step.gradients, state);
-    const auto steps = static_cast<std::int64_t>(i) + 1;
-    const auto found = candidate.find(steps);
-    if (found != candidate.end() &&
-        !ChangeFits(data, candidate_start, found->second, data.start.weights, state.weights,
-                    Quantity::kUpdate, steps)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::string DiagnoseUpdate(const GateData& data, const Answers& answers) {
-  std::map<std::int64_t, Floats> candidate;
-  for (const auto& [steps, path] : answers.weights) {
-    auto weights = LoadParameters(data.network(), path, "weights");
-    if (!weights.ok()) return "";
-    candidate[steps] = std::move(*weights);
-  }
-  const Floats& start = *data.gate_case.weights;
-  const bool nothing_moved = std::all_of(candidate.begin(), candidate.end(),
-                                         [&](const auto& entry) { return entry.second == start; });
-  if (nothing_moved) return "the weights do not move";
-  for (const UpdateRule& rule : KnownUpdateFaults(data.network())) {
-    if (RuleFits(data, rule, start, candidate)) return rule.cause;
-  }
-  return "";
-}
-
-std::string DiagnoseStep(const GateData& data, const StepFiles& files) {
-  const auto before = LoadParameters(data.network(), files.weights_before, "weights before");
-  const auto after = LoadParameters(data.network(), files.weights_after, "weights after");
-  if (!before.ok() || !after.ok()) return "";
-  if (*before == *after) return "the step after the run changed nothing";
-  reference::State start;
-  for (const auto& [name, values] : *before) start.weights[name] = Widen(values);
-  if (files.velocity_before) {
-    const auto velocity = LoadParameters(data.network(), *files.velocity_before, "velocity");
-    if (!velocity.ok()) return "";
-    for (const auto& [name, values] : *velocity) start.velocity[name] = Widen(values);
-  }
-  const data::BatchPool& pool = *data.gate_case.pool;
-  auto engine = reference::Engine::Create(data.network(), pool.batch, {});
-  if (!engine.ok()) return "";
-  const double rate = data.network().optimizer.learning_rate;
-  for (std::int64_t batch = 0; batch < pool.count; ++batch) {
-    if (batch == files.batch % pool.count) continue;
-    (*engine)->SetState(start);
-    (void)(*engine)->Step(BatchInputs(pool, batch), BatchLabels(pool, batch), rate);
-    if (ChangeFits(data, *before, *after, start.weights, (*engine)->GetState().weights,
-                   Quantity::kUpdate, 1)) {
-      return fmt::format("the step used batch {} of the pool instead of {}", batch,
-                         files.batch % pool.count);
-    }
-  }
-  return "";
 }
 
 }  // namespace
@@ -298,7 +253,8 @@ std::string Diagnose(const GateData& data, const Check& failed, const Answers* a
     case Quantity::kUpdate:
       return answers != nullptr ? DiagnoseUpdate(data, *answers) : "";
     case Quantity::kRunLoss:
-      return "";
+    case Quantity::kRunState:
+      return "the same steps were right in verify: a run does other work";
     case Quantity::kRunUpdate:
       return step != nullptr ? DiagnoseStep(data, *step) : "";
   }

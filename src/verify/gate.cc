@@ -11,117 +11,10 @@
 #include "verify/compare.h"
 #include "verify/gate_data.h"
 #include "verify/reference_files.h"
+#include "verify/replay.h"
 
 namespace dlbench::verify {
 namespace {
-
-/// Summation orders of the float32 runs from which limits are measured. Four orders: with three the
-/// largest of their errors still moved by a third from one network to the next.
-constexpr int kOrders = 4;
-/// Outputs so near their bounds have no usable gradient.
-constexpr double kSaturated = 0.99;
-
-Sequence VerifySequence(const GateCase& gate_case) {
-  const double rate = gate_case.network->optimizer.learning_rate;
-  Sequence sequence;
-  for (std::int64_t i = 0; i < Gate::kSteps; ++i) {
-    sequence.batches.push_back(i % gate_case.pool->count);
-    const bool halved = gate_case.rate_changes && i >= Gate::kSteps - 2;
-    sequence.learning_rates.push_back(halved ? rate / 2 : rate);
-  }
-  return sequence;
-}
-
-Sequence RunSequence(const GateCase& gate_case) {
-  Sequence sequence;
-  for (std::int64_t i = 0; i < Gate::kRunSteps; ++i) {
-    sequence.batches.push_back(i % gate_case.pool->count);
-    sequence.learning_rates.push_back(gate_case.network->optimizer.learning_rate);
-  }
-  return sequence;
-}
-
-/// Natural error of the gradient that is derived from the first update, under steps = 0.
-void ObserveDerivedGradients(const GateData& data, const Trajectory& observed, Limits& limits) {
-  for (const network::Parameter* parameter : data.network().Parameters()) {
-    const std::string& name = parameter->name;
-    const std::vector<double> derived = DerivedGradient(
-        data.network().optimizer, parameter->decays, data.sequence.learning_rates.front(),
-        observed.weights.at(0).at(name), observed.weights.at(1).at(name));
-    limits.Observe(Quantity::kGradient, name, 0,
-                   Compare(std::span<const double>(derived), data.reference.gradients.at(name)));
-  }
-}
-
-Status MeasureLimits(GateData& data) {
-  const GateCase& gate_case = data.gate_case;
-  const Keep keep{true, {0, 1, Gate::kSteps}, false};
-  for (int order = 0; order < kOrders; ++order) {
-    DLBENCH_ASSIGN_OR_RETURN(
-        const Trajectory observed,
-        RunReference(data.network(), data.start, *gate_case.pool, data.sequence, keep,
-                     {reference::Precision::kFloat32, order}));
-    ObserveTrajectory(observed, data.reference, data.limits);
-    ObserveDerivedGradients(data, observed, data.limits);
-  }
-  for (int order = 0; order < 2; ++order) {
-    DLBENCH_ASSIGN_OR_RETURN(
-        const Trajectory observed,
-        RunReference(data.network(), data.start, *gate_case.pool, RunSequence(gate_case),
-                     {false, {}, false}, {reference::Precision::kFloat32, order}));
-    for (std::size_t i = 0; i < observed.losses.size(); ++i) {
-      data.limits.Observe(
-          Quantity::kRunLoss, "", static_cast<std::int64_t>(i) + 1,
-          Compare(std::span(&observed.losses[i], 1), std::span(&data.run_reference.losses[i], 1)));
-    }
-  }
-  return {};
-}
-
-/// Fraction of a node's outputs from which no gradient comes back.
-double UnusableFraction(const std::string& op, const std::vector<double>& outputs) {
-  const auto unusable = std::count_if(outputs.begin(), outputs.end(), [&](double value) {
-    if (op == "relu") return value <= 0.0;
-    if (op == "sigmoid") return std::abs(2.0 * value - 1.0) > kSaturated;
-    return op == "tanh" && std::abs(value) > kSaturated;
-  });
-  return static_cast<double>(unusable) / static_cast<double>(outputs.size());
-}
-
-/// Why this gate could not have failed, if so.
-Result<std::vector<std::string>> FindMistrust(const GateData& data) {
-  std::vector<std::string> reasons;
-  const Limit logits = data.limits.Of(Quantity::kLogits, "", 1);
-  if (logits.norm > kDecidable)
-    reasons.push_back(fmt::format("the limit on logits is {:.1e}", logits.norm));
-  for (const network::Parameter* parameter : data.network().Parameters()) {
-    const std::vector<double>& gradient = data.reference.gradients.at(parameter->name);
-    const bool zero =
-        std::all_of(gradient.begin(), gradient.end(), [](double g) { return g == 0.0; });
-    if (zero) reasons.push_back("the gradient of '" + parameter->name + "' is zero");
-    const Limit limit = data.limits.Of(Quantity::kGradient, parameter->name, 1);
-    if (limit.norm > kDecidable) {
-      reasons.push_back(
-          fmt::format("the limit on the gradient of '{}' is {:.1e}", parameter->name, limit.norm));
-    }
-  }
-  const Situation situation = FirstSituation(data, 16);
-  DLBENCH_ASSIGN_OR_RETURN(
-      auto engine, reference::Engine::Create(
-                       data.network(), static_cast<std::int64_t>(situation.labels.size()), {}));
-  engine->SetState(situation.state);
-  const auto pass = engine->Forward(situation.x, situation.labels, true);
-  for (const network::Node& node : data.network().nodes) {
-    const auto found = pass.activations.find(node.name);
-    if (found == pass.activations.end() || found->second.empty()) continue;
-    const double unusable = UnusableFraction(node.op, found->second);
-    if (unusable > 0.95) {
-      reasons.push_back(fmt::format("{:.0f} % of the outputs of '{}' are saturated or dead",
-                                    100.0 * unusable, node.name));
-    }
-  }
-  return reasons;
-}
 
 std::string Describe(const Check& check) {
   std::string what;
@@ -130,7 +23,8 @@ std::string Describe(const Check& check) {
       what = "the logits differ";
       break;
     case Quantity::kLoss:
-      what = fmt::format("the loss of step {} differs", check.steps);
+      what = fmt::format("the loss of step {}{} differs", check.steps,
+                         check.moment == "run" ? " after the run" : "");
       break;
     case Quantity::kGradient:
       what = fmt::format("the gradient of '{}' differs", check.tensor);
@@ -143,15 +37,23 @@ std::string Describe(const Check& check) {
       what = fmt::format("the loss of step {} of the run differs", check.steps);
       break;
     case Quantity::kRunUpdate:
-      what = fmt::format("the update of '{}' in the step after the run differs", check.tensor);
+      what = fmt::format(
+          "the update of '{}' in the {} after the run differs", check.tensor,
+          check.steps == 1 ? std::string("step") : fmt::format("{} steps", check.steps));
+      break;
+    case Quantity::kRunState:
+      what = fmt::format("'{}' after a run of {} steps differs", check.tensor, check.steps);
       break;
   }
   if (!check.error.finite) return what + ": it holds values that are not finite";
   return fmt::format(
-      "{} from the reference: relative error {:.2e} (limit {:.2e}), worst element {:.2e} (limit "
+      "{} from {}: relative error {:.2e} (limit {:.2e}), worst element {:.2e} (limit "
       "{:.2e}), {}",
-      what, check.error.norm_relative, check.norm_limit, check.error.worst_over_rms,
-      check.worst_limit, check.moment == "run" ? "during the run" : check.moment + " the timing");
+      what,
+      check.quantity == Quantity::kRunState ? "what the same steps give in verify"
+                                            : "the reference",
+      check.error.norm_relative, check.norm_limit, check.error.worst_over_rms, check.worst_limit,
+      check.moment == "run" ? "during the run" : check.moment + " the timing");
 }
 
 class ReferenceGate final : public Gate {
@@ -163,6 +65,7 @@ class ReferenceGate final : public Gate {
                                           const std::string& moment) const override;
   std::vector<Check> CheckRunLosses(
       std::span<const std::pair<std::int64_t, double>> losses) const override;
+  Result<std::vector<Check>> CheckRunState(const StateFiles& files) const override;
   Result<std::vector<Check>> CheckStep(const StepFiles& files) const override;
   GateResult Judge(std::vector<Check> checks, const Answers* answers,
                    const StepFiles* step) const override;
@@ -289,48 +192,38 @@ std::vector<Check> ReferenceGate::CheckRunLosses(
   return checks;
 }
 
-Result<std::vector<Check>> ReferenceGate::CheckStep(const StepFiles& files) const {
+Result<std::vector<Check>> ReferenceGate::CheckRunState(const StateFiles& files) const {
   const network::Network& network = data_.network();
-  const data::BatchPool& pool = *data_.gate_case.pool;
-  DLBENCH_ASSIGN_OR_RETURN(
-      const auto before, LoadParameters(network, files.weights_before, "weights before the step"));
-  DLBENCH_ASSIGN_OR_RETURN(const auto after,
-                           LoadParameters(network, files.weights_after, "weights after the step"));
-  reference::State start = reference::StateFrom(before);
-  if (files.velocity_before) {
-    DLBENCH_ASSIGN_OR_RETURN(const auto velocity, LoadParameters(network, *files.velocity_before,
-                                                                 "velocity before the step"));
-    start.velocity = reference::StateFrom(velocity).weights;
-  } else if (network.optimizer.momentum != 0.0) {
-    return Error(ErrorCode::kFailed, "the velocity was not handed out although there is momentum");
-  }
-  const Sequence sequence{{files.batch}, {network.optimizer.learning_rate}};
-  const Keep keep{true, {0, 1}, false};
-  DLBENCH_ASSIGN_OR_RETURN(const Trajectory right,
-                           RunReference(network, start, pool, sequence, keep, {}));
-  Limits limits;
-  for (int order = 0; order < 2; ++order) {
-    DLBENCH_ASSIGN_OR_RETURN(const Trajectory natural,
-                             RunReference(network, start, pool, sequence, keep,
-                                          {reference::Precision::kFloat32, order}));
-    ObserveTrajectory(natural, right, limits);
-    for (const auto& [name, end] : right.weights.at(1)) {
-      limits.Observe(
-          Quantity::kRunUpdate, name, 1,
-          CompareChange(std::span<const double>(natural.weights.at(0).at(name)),
-                        natural.weights.at(1).at(name), right.weights.at(0).at(name), end));
-    }
-  }
+  DLBENCH_ASSIGN_OR_RETURN(const auto run,
+                           LoadParameters(network, files.after_run, "weights after the run"));
+  DLBENCH_ASSIGN_OR_RETURN(const auto verified,
+                           LoadParameters(network, files.after_verify, "weights after verify"));
   std::vector<Check> checks;
-  checks.push_back(
-      limits.Judge(Quantity::kLoss, "", "run", 1,
-                   Compare(std::span(&files.loss, 1), std::span(&right.losses[0], 1))));
   for (const network::Parameter* parameter : network.Parameters()) {
     const std::string& name = parameter->name;
-    const ErrorFigures error =
-        CompareChange(std::span<const float>(before.at(name)), after.at(name),
-                      start.weights.at(name), right.weights.at(1).at(name));
-    checks.push_back(limits.Judge(Quantity::kRunUpdate, name, "run", 1, error));
+    const std::vector<double> expected(verified.at(name).begin(), verified.at(name).end());
+    const ErrorFigures error = CompareChange(
+        std::span<const float>(data_.gate_case.weights->at(name)), run.at(name),
+        std::span<const double>(data_.start.weights.at(name)), std::span<const double>(expected));
+    Check check = data_.limits.Judge(Quantity::kRunState, name, "run", kRunSteps, error);
+    check.steps = files.steps;
+    checks.push_back(check);
+  }
+  return checks;
+}
+
+Result<std::vector<Check>> ReferenceGate::CheckStep(const StepFiles& files) const {
+  DLBENCH_ASSIGN_OR_RETURN(const Replay replay, ReplaySteps(data_, files));
+  std::vector<Check> checks;
+  for (const network::Parameter* parameter : data_.network().Parameters()) {
+    const std::string& name = parameter->name;
+    checks.push_back(replay.limits.Judge(Quantity::kRunUpdate, name, "run", files.steps,
+                                         ChangeError(replay, name, replay.right, files.steps)));
+  }
+  for (const auto& [step, loss] : files.losses) {
+    const double expected = replay.right.losses.at(static_cast<std::size_t>(step - 1));
+    checks.push_back(replay.limits.Judge(Quantity::kLoss, "", "run", step,
+                                         Compare(std::span(&loss, 1), std::span(&expected, 1))));
   }
   return checks;
 }
@@ -357,19 +250,7 @@ GateResult ReferenceGate::Judge(std::vector<Check> checks, const Answers* answer
 }  // namespace
 
 Result<std::unique_ptr<Gate>> Gate::Create(const GateCase& gate_case) {
-  GateData data;
-  data.gate_case = gate_case;
-  data.start = reference::StateFrom(*gate_case.weights);
-  data.sequence = VerifySequence(gate_case);
-  DLBENCH_ASSIGN_OR_RETURN(data.reference,
-                           RunReference(data.network(), data.start, *gate_case.pool, data.sequence,
-                                        {true, {0, 1, kSteps}, true}, {}));
-  DLBENCH_ASSIGN_OR_RETURN(data.run_reference,
-                           RunReference(data.network(), data.start, *gate_case.pool,
-                                        RunSequence(gate_case), {false, {}, false}, {}));
-  DLBENCH_RETURN_IF_ERROR(MeasureLimits(data));
-  DLBENCH_ASSIGN_OR_RETURN(data.mistrust, FindMistrust(data));
-  DLBENCH_ASSIGN_OR_RETURN(data.blind_spots, FindBlindSpots(data));
+  DLBENCH_ASSIGN_OR_RETURN(GateData data, MeasureCase(gate_case));
   return std::unique_ptr<Gate>(std::make_unique<ReferenceGate>(std::move(data)));
 }
 

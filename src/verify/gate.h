@@ -35,13 +35,21 @@ struct Answers {
   std::map<std::int64_t, std::filesystem::path> weights;  ///< By number of steps taken.
 };
 
-/// The state around one more step after the timed run (decision 7 of docs/equality.md).
+/// The state around a few more steps after the timed run.
 struct StepFiles {
   std::filesystem::path weights_before;
   std::optional<std::filesystem::path> velocity_before;  ///< Absent only without momentum.
   std::filesystem::path weights_after;
-  std::int64_t batch = 0;  ///< Pool index that the step was told to use.
-  double loss = 0.0;       ///< As the adapter reported it.
+  std::int64_t first_batch = 0;  ///< Pool index of the first step; the others follow.
+  std::int64_t steps = 1;
+  /// As the adapter reported them, each with its step number from 1 to `steps`.
+  std::vector<std::pair<std::int64_t, double>> losses;
+};
+
+/// The adapter's weights after the same steps, taken once by `run` and once by `verify`.
+struct StateFiles {
+  std::filesystem::path after_run, after_verify;
+  std::int64_t steps = 0;  ///< From a reset, at the network's rate.
 };
 
 /// How much of an answer is compared.
@@ -59,6 +67,11 @@ class Gate {
   static constexpr std::int64_t kSteps = 5;
   /// Steps of a run whose losses are held against the reference's own trajectory.
   static constexpr std::int64_t kRunSteps = 10;
+  /// Steps of the run that is compared with `verify`: more than kRunSteps, and few enough that the
+  /// limits measured over kRunSteps steps hold (rounding errors grow with the steps).
+  static constexpr std::int64_t kLeastStateSteps = 11, kMostStateSteps = 16;
+  /// Steps replayed after the run: more than one, since a run of one step may be another code path.
+  static constexpr std::int64_t kLeastReplayedSteps = 2, kMostReplayedSteps = 4;
 
   /// kUnsupported where the reference lacks an op.
   static Result<std::unique_ptr<Gate>> Create(const GateCase& gate_case);
@@ -74,7 +87,10 @@ class Gate {
   /// later ones must be finite and move.
   virtual std::vector<Check> CheckRunLosses(
       std::span<const std::pair<std::int64_t, double>> losses) const = 0;
-  /// Compares the update of one more step from the exported state with the reference's.
+  /// Compares the adapter with itself: a run must leave the state that `verify` reaches by the same
+  /// steps. No reference is needed, so this costs the adapter's own steps only.
+  virtual Result<std::vector<Check>> CheckRunState(const StateFiles& files) const = 0;
+  /// Replays the steps after the run from the exported state and compares the update and losses.
   virtual Result<std::vector<Check>> CheckStep(const StepFiles& files) const = 0;
 
   /// The result of all checks: status, first failure in execution order, likely cause. `answers`

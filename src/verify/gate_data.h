@@ -25,6 +25,9 @@ struct GateData {
   const network::Network& network() const { return *gate_case.network; }
 };
 
+/// Runs the reference and measures everything above for `gate_case`.
+Result<GateData> MeasureCase(const GateCase& gate_case);
+
 /// The tensors of a safetensors file, checked against the network's parameters: all there, float32,
 /// right shapes. `what` names the file in errors.
 Result<std::map<std::string, std::vector<float>>> LoadParameters(const network::Network& network,

@@ -30,7 +30,8 @@ Check Limits::Judge(Quantity quantity, const std::string& tensor, const std::str
   check.error = error;
   check.norm_limit = limit.norm;
   check.worst_limit = limit.worst;
-  const bool is_update = quantity == Quantity::kUpdate || quantity == Quantity::kRunUpdate;
+  const bool is_update = quantity == Quantity::kUpdate || quantity == Quantity::kRunUpdate ||
+                         quantity == Quantity::kRunState;
   check.decidable = !is_update || limit.norm <= kDecidable;
   const bool within = error.norm_relative <= limit.norm && error.worst_over_rms <= limit.worst;
   // What is not finite is wrong, decidable or not.
@@ -52,13 +53,17 @@ void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, 
                    Compare(std::span<const double>(observed.gradients.at(name)), gradient));
   }
   for (const auto& [steps, weights] : reference.weights) {
-    if (steps == 0) continue;
-    for (const auto& [name, end] : weights) {
-      limits.Observe(Quantity::kUpdate, name, steps,
-                     CompareChange(std::span<const double>(observed.weights.at(0).at(name)),
-                                   observed.weights.at(steps).at(name),
-                                   reference.weights.at(0).at(name), end));
-    }
+    if (steps > 0) ObserveChange(observed, reference, steps, Quantity::kUpdate, limits);
+  }
+}
+
+void ObserveChange(const Trajectory& observed, const Trajectory& reference, std::int64_t steps,
+                   Quantity quantity, Limits& limits) {
+  for (const auto& [name, end] : reference.weights.at(steps)) {
+    limits.Observe(
+        quantity, name, steps,
+        CompareChange(std::span<const double>(observed.weights.at(0).at(name)),
+                      observed.weights.at(steps).at(name), reference.weights.at(0).at(name), end));
   }
 }
 

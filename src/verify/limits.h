@@ -47,4 +47,9 @@ class Limits {
 /// steps.
 void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, Limits& limits);
 
+/// Raises the limits of `quantity` by what the change of the weights in `steps` steps differs in;
+/// both hold the weights after 0 and after `steps` steps.
+void ObserveChange(const Trajectory& observed, const Trajectory& reference, std::int64_t steps,
+                   Quantity quantity, Limits& limits);
+
 }  // namespace dlbench::verify

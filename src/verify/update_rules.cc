@@ -34,11 +34,10 @@ void AddDecayFaults(const network::Network& network, std::vector<UpdateRule>& ru
   add("decay_missing", "the weight decay is left out", [](UpdateRule& r) { r.decay_factor = 0.0; });
   add("decay_doubled", "the weight decay is applied twice as strongly (penalty decay * w^2)",
       [](UpdateRule& r) { r.decay_factor = 2.0; });
-  add("decay_decoupled", "the weight decay is decoupled from the momentum (as in AdamW)",
-      [](UpdateRule& r) { r.decoupled_decay = true; });
   add("decay_without_rate", "the weight decay is not multiplied by the learning rate",
       [](UpdateRule& r) { r.decoupled_without_rate = true; });
-  add("decay_after_momentum", "the weight decay is added after the momentum instead of before",
+  add("decay_after_momentum",
+      "the weight decay is added after the momentum instead of before (decoupled, as in AdamW)",
       [](UpdateRule& r) { r.decay_after_momentum = true; });
   if (HasTensorsThatDoNotDecay(network)) {
     add("decay_everywhere", "the weight decay also applies to biases",
@@ -58,7 +57,7 @@ std::vector<UpdateRule> KnownUpdateFaults(const network::Network& network) {
     change(rule);
     rules.push_back(rule);
   };
-  add("rate_doubled", "the learning rate is twice what it should be (or updates are applied twice)",
+  add("rate_doubled", "the learning rate is twice what it should be",
       [](UpdateRule& r) { r.rate_factor = 2.0; });
   add("rate_halved", "the learning rate is half of what it should be",
       [](UpdateRule& r) { r.rate_factor = 0.5; });
@@ -84,6 +83,8 @@ std::vector<UpdateRule> KnownUpdateFaults(const network::Network& network) {
   AddDecayFaults(network, rules);
   add("skipped", "every second update is skipped",
       [](UpdateRule& r) { r.skips_every_second = true; });
+  add("updates_twice", "every update is applied twice",
+      [](UpdateRule& r) { r.updates_twice = true; });
   add("stale_batch", "each step uses the batch before (from the second step on)",
       [](UpdateRule& r) { r.stale_batch = true; });
   return rules;
@@ -94,13 +95,18 @@ void Advance(const UpdateRule& rule, const network::Optimizer& optimizer, bool p
              std::span<const double> gradient, std::span<double> weights,
              std::span<double> velocity) {
   if (rule.skips_every_second && step % 2 == 1) return;
+  if (rule.updates_twice) {
+    UpdateRule once = rule;
+    once.updates_twice = false;
+    Advance(once, optimizer, parameter_decays, step, rate, first_rate, global_norm, gradient,
+            weights, velocity);
+  }
   const double used_rate = rule.rate_factor * (rule.follows_rate_changes ? rate : first_rate);
   const double momentum = rule.without_momentum ? 0.0 : optimizer.momentum;
   const bool nesterov = optimizer.nesterov != rule.toggled_nesterov;
   const bool decays = parameter_decays || rule.decays_everything;
   const double decay = decays ? optimizer.weight_decay * rule.decay_factor + rule.added_decay : 0.0;
-  const bool decay_in_gradient =
-      !rule.decoupled_decay && !rule.decoupled_without_rate && !rule.decay_after_momentum;
+  const bool decay_in_gradient = !rule.decoupled_without_rate && !rule.decay_after_momentum;
   const double clip = rule.clip_norm > 0.0 ? std::min(1.0, rule.clip_norm / global_norm) : 1.0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     double g = gradient[i] * clip;
@@ -111,7 +117,6 @@ void Advance(const UpdateRule& rule, const network::Optimizer& optimizer, bool p
     double move = nesterov ? gain * g + momentum * velocity[i] : velocity[i];
     if (rule.decay_after_momentum) move += decay * weights[i];
     double change = rule.rate_inside_momentum ? move : used_rate * move;
-    if (rule.decoupled_decay) change += used_rate * decay * weights[i];
     if (rule.decoupled_without_rate) change += decay * weights[i];
     weights[i] -= change;
   }

@@ -22,10 +22,10 @@ struct UpdateRule {
   double decay_factor = 1.0;            ///< Times the network's weight decay.
   double added_decay = 0.0;             ///< Decay where the network has none.
   bool decays_everything = false;       ///< Also the tensors that do not decay.
-  bool decoupled_decay = false;         ///< w <- w - rate decay w, outside the momentum.
+  bool decay_after_momentum = false;    ///< Decoupled: w <- w - rate decay w, outside the momentum.
   bool decoupled_without_rate = false;  ///< The same without the rate.
-  bool decay_after_momentum = false;    ///< Decay added to the step instead of to the gradient.
   bool skips_every_second = false;      ///< Odd steps change nothing.
+  bool updates_twice = false;           ///< Each step updates twice with one gradient.
   bool stale_batch = false;             ///< Uses the batch before (needs gradients of that batch).
   double clip_norm = 0.0;               ///< Gradient scaled down to this global norm; 0: never.
 };

@@ -16,6 +16,8 @@ std::string ToString(Quantity quantity) {
       return "run_loss";
     case Quantity::kRunUpdate:
       return "run_update";
+    case Quantity::kRunState:
+      return "run_state";
   }
   return "unknown";
 }

@@ -21,8 +21,8 @@ struct ErrorFigures {
 };
 
 /// The quantities compared, in the order in which a fault shows.
-enum class Quantity { kLogits, kLoss, kGradient, kUpdate, kRunLoss, kRunUpdate };
-/// "logits", "loss", "gradient", "update", "run_loss", "run_update".
+enum class Quantity { kLogits, kLoss, kGradient, kUpdate, kRunLoss, kRunUpdate, kRunState };
+/// "logits", "loss", "gradient", "update", "run_loss", "run_update", "run_state".
 std::string ToString(Quantity quantity);
 
 /// One comparison: a tensor, its figures and the limits they were held against.
