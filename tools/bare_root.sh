@@ -45,6 +45,8 @@ pip_paths() {
       if [ -f "$file" ]; then echo "$file"; sed -n 's/^[a-z-]* *= *//p' "$file"; fi
     done
   } | tr ' ' '\n' | sed 's#^file://##' | grep '^/' | grep -v '^/etc/ssl/' | sort -u | while read -r path; do
+    # A local index names files beside itself: its whole folder comes along.
+    case $path in */simple) path=${path%/simple} ;; esac
     if [ -e "$path" ]; then echo "$path"; fi
   done
 }
