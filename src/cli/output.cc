@@ -34,6 +34,16 @@ std::string DescribePlan(const experiment::Plan& plan, bool verify_only) {
   if (!plan.presets.empty()) line += fmt::format(" --presets {}", fmt::join(plan.presets, ","));
   if (!plan.data.empty()) line += fmt::format(" --data '{}'", plan.data);
   if (plan.seed != defaults.seed) line += fmt::format(" --seed {}", plan.seed);
+  const auto add_axis = [&](const char* option, const auto& values, const auto& usual) {
+    if (values != usual) line += fmt::format(" {} {}", option, fmt::join(values, ","));
+  };
+  add_axis("--mode", plan.modes, defaults.modes);
+  add_axis("--device", plan.devices, defaults.devices);
+  add_axis("--precision", plan.precisions, defaults.precisions);
+  add_axis("--input", plan.inputs, defaults.inputs);
+  for (const auto& [name, value] : plan.settings) {
+    line += fmt::format(" --set '{}={}'", name, value);
+  }
   if (verify_only) return line;
   experiment::Plan usual;
   if (plan.quick) {
@@ -47,6 +57,7 @@ std::string DescribePlan(const experiment::Plan& plan, bool verify_only) {
   if (plan.launch_seconds != usual.launch_seconds) {
     line += fmt::format(" --launch-seconds {}", plan.launch_seconds);
   }
+  if (plan.margin != usual.margin) line += fmt::format(" --margin {}", plan.margin);
   return line;
 }
 

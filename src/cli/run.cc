@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ struct Options {
   std::vector<std::int64_t> batches;
   std::vector<int> threads;
   std::string experiment, data;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::int64_t rounds = 0;
   double launch_seconds = 0.0, warmup_seconds = 0.0, margin = 0.0;
   bool quick = false, resume = false, keep = false, dry_run = false, quiet = false;
@@ -101,7 +102,7 @@ Result<experiment::Plan> MakePlan(const Options& options) {
   TakeIfGiven(options.precisions, plan.precisions);
   TakeIfGiven(options.inputs, plan.inputs);
   if (!options.data.empty()) plan.data = options.data;
-  if (options.seed != 1) plan.seed = options.seed;
+  if (options.seed) plan.seed = *options.seed;
   if (options.rounds > 0) plan.rounds = options.rounds;
   if (options.launch_seconds > 0.0) plan.launch_seconds = options.launch_seconds;
   if (options.warmup_seconds > 0.0) plan.warmup_seconds = options.warmup_seconds;

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -25,9 +26,9 @@ namespace {
 
 /// After so many failures in a row an arm is not started again: the reason is known by then.
 constexpr int kFailuresInARow = 2;
-/// Least lengths, whatever the step time: five blocks for a median, ten steps against the
+/// Least lengths, whatever the step time: two blocks of five steps, ten steps against the
 /// reference.
-constexpr std::int64_t kLeastTimedSteps = 25;
+constexpr std::int64_t kLeastTimedSteps = 10;
 constexpr std::int64_t kLeastWarmupSteps = 10;
 
 /// Steps of `step_seconds` each that fill `seconds`.
@@ -54,10 +55,10 @@ class Runner {
 
   Result<std::int64_t> Run() {
     DLBENCH_ASSIGN_OR_RETURN(arms_, ResolveArms(plan_, context_));
+    DLBENCH_ASSIGN_OR_RETURN(cases_, MakeCases(plan_, context_.network_folders));
     DLBENCH_RETURN_IF_ERROR(OpenCampaign());
     folder_ = context_.results_folder / fmt::format("campaign-{}", campaign_);
-    DLBENCH_ASSIGN_OR_RETURN(cases_,
-                             MakeCases(plan_, context_.network_folders, folder_ / "inputs"));
+    DLBENCH_RETURN_IF_ERROR(WriteCases(cases_, folder_ / "inputs"));
     DLBENCH_RETURN_IF_ERROR(LoadDone());
     DLBENCH_RETURN_IF_ERROR(RunGates());
     if (!Stopped() && !context_.verify_only) {
@@ -98,6 +99,7 @@ class Runner {
   std::vector<ArmState> states_;
   std::int64_t next_gate_round_ = -1;  ///< Each resumption gates anew, under a round of its own.
   std::map<std::string, worker::Hello> hellos_;
+  std::set<std::int64_t> unequal_;  ///< Configurations that a timed launch proved unequal before.
   /// By (configuration, round): steps of the launch that is there already.
   std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> done_;
 };
@@ -142,7 +144,9 @@ Status Runner::LoadDone() {
   DLBENCH_ASSIGN_OR_RETURN(const auto launches, store_.Launches(campaign_));
   for (const store::LaunchRow& launch : launches) {
     next_gate_round_ = std::min(next_gate_round_, launch.round - 1);
-    if (launch.round < 0 || launch.status != "done" || !launch.summary) continue;
+    if (launch.round < 0 || launch.status != "done") continue;
+    if (!launch.summary) unequal_.insert(launch.configuration);
+    if (!launch.summary) continue;
     done_[{launch.configuration, launch.round}] = {launch.summary->warmup_steps,
                                                    launch.summary->steps};
   }
@@ -165,7 +169,6 @@ Result<worker::Hello> Runner::HelloOf(const Arm& arm, std::optional<worker::Fail
 }
 
 Status Runner::StoreFailure(const Arm& arm, const worker::Failure& failure) {
-  std::optional<worker::Failure> ignored;
   worker::Hello hello;
   hello.framework_version = arm.installation.version;
   const auto row = ConfigurationOf(arm, *cases_[arm.case_index], hello, plan_.settings);
@@ -219,6 +222,7 @@ Status Runner::RunGate(const Arm& arm) {
   const auto summary = measure::Summarize(seen.run->records, 1, 0);
   if (!summary) return {};
   state.step_seconds = summary->median_step_seconds;
+  state.active = unequal_.count(state.configuration) == 0;
   states_.push_back(state);
   return {};
 }
@@ -351,8 +355,7 @@ Result<std::optional<Judgement>> Runner::LaunchAndStore(ArmState& state, std::in
 
   DLBENCH_RETURN_IF_ERROR(store_.BeginLaunch(campaign_, state.configuration, round));
   seen = context_.launcher->Launch(request);
-  const bool interrupted = seen.failure && seen.failure->kind == worker::FailureKind::kInterrupted;
-  if (interrupted) {
+  if (seen.failure && seen.failure->kind == worker::FailureKind::kInterrupted) {
     Clean(request.folder);
     DLBENCH_ASSIGN_OR_RETURN(const std::int64_t torn, store_.TakeIncomplete());
     (void)torn;

@@ -37,8 +37,8 @@ struct CampaignContext {
   const volatile std::sig_atomic_t* interrupted = nullptr;
 };
 
-/// The arms that `plan` means on this machine: frameworks found, threads filled in. Errors say what
-/// to install or correct.
+/// The arms that `plan` means on this machine: networks and frameworks found, threads filled in.
+/// Errors say what to install or correct.
 Result<std::vector<Arm>> ResolveArms(Plan& plan, const CampaignContext& context);
 
 /// What `run --dry-run` prints: arms, rounds, launches, about how long.

@@ -36,21 +36,23 @@ Status MakeFolder(const std::filesystem::path& folder) {
 
 Result<std::unique_ptr<Case>> Case::Make(const network::Network& network,
                                          const data::Dataset& dataset, std::int64_t batch,
-                                         std::uint64_t seed, const std::filesystem::path& folder) {
+                                         std::uint64_t seed) {
   std::unique_ptr<Case> made(new Case);
   made->network_ = network;
   made->data_ = {dataset.name, dataset.source, dataset.content_hash, dataset.synthetic};
   DLBENCH_ASSIGN_OR_RETURN(made->pool_, data::MakeBatchPool(dataset, network, batch, seed));
   made->weights_ = data::InitialWeights(network, seed);
-  DLBENCH_RETURN_IF_ERROR(MakeFolder(folder));
-  made->weights_path_ = std::filesystem::absolute(folder / "weights.safetensors");
-  made->batches_path_ = std::filesystem::absolute(folder / "batches.safetensors");
-  DLBENCH_RETURN_IF_ERROR(data::WriteWeights(network, made->weights_, made->weights_path_));
-  DLBENCH_RETURN_IF_ERROR(data::WriteBatchPool(made->pool_, network, made->batches_path_));
-  const std::string json = network::ToProtocolJson(network);
-  made->network_hash_ = data::Sha256Hex(json);
-  DLBENCH_RETURN_IF_ERROR(WriteFileAtomically(folder / "network.json", json));
+  made->network_hash_ = data::Sha256Hex(network::ToProtocolJson(network));
   return made;
+}
+
+Status Case::Write(const std::filesystem::path& folder) {
+  DLBENCH_RETURN_IF_ERROR(MakeFolder(folder));
+  weights_path_ = std::filesystem::absolute(folder / "weights.safetensors");
+  batches_path_ = std::filesystem::absolute(folder / "batches.safetensors");
+  DLBENCH_RETURN_IF_ERROR(data::WriteWeights(network_, weights_, weights_path_));
+  DLBENCH_RETURN_IF_ERROR(data::WriteBatchPool(pool_, network_, batches_path_));
+  return WriteFileAtomically(folder / "network.json", network::ToProtocolJson(network_));
 }
 
 Result<const verify::Gate*> Case::GateFor(bool rate_changes) {
@@ -63,8 +65,7 @@ Result<const verify::Gate*> Case::GateFor(bool rate_changes) {
 }
 
 Result<std::vector<std::unique_ptr<Case>>> MakeCases(
-    const Plan& plan, const std::vector<std::filesystem::path>& network_folders,
-    const std::filesystem::path& folder) {
+    const Plan& plan, const std::vector<std::filesystem::path>& network_folders) {
   std::vector<std::unique_ptr<Case>> cases;
   for (const std::string& name : plan.networks) {
     DLBENCH_ASSIGN_OR_RETURN(const network::Network network,
@@ -72,13 +73,20 @@ Result<std::vector<std::unique_ptr<Case>>> MakeCases(
     DLBENCH_ASSIGN_OR_RETURN(const data::Dataset dataset,
                              data::LoadDataset(RequestFor(plan), network));
     for (const std::int64_t batch : plan.batches) {
-      DLBENCH_ASSIGN_OR_RETURN(auto made,
-                               Case::Make(network, dataset, batch, plan.seed,
-                                          folder / fmt::format("{}-b{}", network.name, batch)));
+      DLBENCH_ASSIGN_OR_RETURN(auto made, Case::Make(network, dataset, batch, plan.seed));
       cases.push_back(std::move(made));
     }
   }
   return cases;
+}
+
+Status WriteCases(const std::vector<std::unique_ptr<Case>>& cases,
+                  const std::filesystem::path& folder) {
+  for (const auto& one : cases) {
+    DLBENCH_RETURN_IF_ERROR(
+        one->Write(folder / fmt::format("{}-b{}", one->network().name, one->batch())));
+  }
+  return {};
 }
 
 }  // namespace dlbench::experiment

@@ -25,17 +25,18 @@ struct DataIdentity {
 /// (seconds).
 class Case {
  public:
-  /// Draws weights and batches and writes them below `folder` as weights.safetensors,
-  /// batches.safetensors and network.json.
+  /// Draws weights and batches. Nothing is written yet.
   static Result<std::unique_ptr<Case>> Make(const network::Network& network,
                                             const data::Dataset& dataset, std::int64_t batch,
-                                            std::uint64_t seed,
-                                            const std::filesystem::path& folder);
+                                            std::uint64_t seed);
+  /// Writes them below `folder` as weights.safetensors, batches.safetensors and network.json.
+  Status Write(const std::filesystem::path& folder);
 
   const network::Network& network() const { return network_; }
   std::int64_t batch() const { return pool_.batch; }
   std::int64_t pool() const { return pool_.count; }
   const DataIdentity& data() const { return data_; }
+  /// Where Write has put them; empty before.
   const std::filesystem::path& weights_path() const { return weights_path_; }
   const std::filesystem::path& batches_path() const { return batches_path_; }
   /// SHA-256 of the resolved network: two results of one name but another definition never mix.
@@ -57,10 +58,12 @@ class Case {
   std::map<bool, std::unique_ptr<verify::Gate>> gates_;
 };
 
-/// All cases of `plan` in the order of Arm::case_index, with files below
-/// `folder`/<network>-b<batch>.
+/// All cases of `plan` in the order of Arm::case_index, in memory: what is wrong with networks and
+/// data shows before anything is stored.
 Result<std::vector<std::unique_ptr<Case>>> MakeCases(
-    const Plan& plan, const std::vector<std::filesystem::path>& network_folders,
-    const std::filesystem::path& folder);
+    const Plan& plan, const std::vector<std::filesystem::path>& network_folders);
+/// Writes each below `folder`/<network>-b<batch>.
+Status WriteCases(const std::vector<std::unique_ptr<Case>>& cases,
+                  const std::filesystem::path& folder);
 
 }  // namespace dlbench::experiment

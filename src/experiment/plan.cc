@@ -141,7 +141,20 @@ Status CheckDistinct(const char* axis, const std::vector<T>& values) {
   return {};
 }
 
+template <class T>
+Status CheckNotEmpty(const char* axis, const std::vector<T>& values) {
+  if (!values.empty()) return {};
+  return Error(ErrorCode::kInput, fmt::format("{}: the list is empty; leave the key out for the "
+                                              "default",
+                                              axis));
+}
+
 Status CheckAxes(const Plan& plan) {
+  DLBENCH_RETURN_IF_ERROR(CheckNotEmpty("batch", plan.batches));
+  DLBENCH_RETURN_IF_ERROR(CheckNotEmpty("mode", plan.modes));
+  DLBENCH_RETURN_IF_ERROR(CheckNotEmpty("device", plan.devices));
+  DLBENCH_RETURN_IF_ERROR(CheckNotEmpty("precision", plan.precisions));
+  DLBENCH_RETURN_IF_ERROR(CheckNotEmpty("input", plan.inputs));
   DLBENCH_RETURN_IF_ERROR(CheckDistinct("networks", plan.networks));
   DLBENCH_RETURN_IF_ERROR(CheckDistinct("frameworks", plan.frameworks));
   DLBENCH_RETURN_IF_ERROR(CheckDistinct("presets", plan.presets));

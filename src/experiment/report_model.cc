@@ -265,7 +265,9 @@ Result<std::vector<Evidence>> LoadEvidence(store::Store& store, std::int64_t cam
     const bool current =
         std::any_of(of.launches.begin(), of.launches.end(),
                     [&](const auto& entry) { return entry.second.id == row.launch; });
-    if (current) of.verifications[row.launch] = row;
+    // A launch that was unequal once counts, also where a resumed campaign repeated it.
+    if (current || row.result.status != verify::GateStatus::kEqual)
+      of.verifications[row.launch] = row;
   }
   return evidence;
 }

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "experiment/campaign.h"
+#include "network/parse.h"
 
 namespace dlbench::experiment {
 namespace {
@@ -32,6 +33,10 @@ Result<std::vector<Arm>> ResolveArms(Plan& plan, const CampaignContext& context)
                                "ask for fewer with --threads",
                                threads, context.machine.usable_threads));
     }
+  }
+  for (const std::string& name : plan.networks) {
+    const auto network = network::FindNetwork(name, context.network_folders);
+    if (!network.ok()) return network.error();
   }
   DLBENCH_ASSIGN_OR_RETURN(const auto manifests, frameworks::LoadManifests(context.places));
   std::vector<FrameworkChoice> choices;

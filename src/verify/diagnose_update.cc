@@ -36,17 +36,27 @@ void AdvanceAll(const GateData& data, const UpdateRule& rule, std::size_t step, 
   }
 }
 
+double ChangeNorm(const std::vector<double>& start, const std::vector<double>& end) {
+  double squares = 0.0;
+  for (std::size_t i = 0; i < end.size(); ++i) squares += (end[i] - start[i]) * (end[i] - start[i]);
+  return std::sqrt(squares);
+}
+
 /// Whether the candidate's change from `start` is `state`'s, for every tensor within its limit.
 bool ChangeFits(const GateData& data, const Floats& candidate_start, const Floats& candidate_end,
-                const Tensors& start, const Tensors& end, Quantity quantity, std::int64_t steps) {
+                const Tensors& start, const Tensors& end, std::int64_t steps) {
   return std::all_of(candidate_end.begin(), candidate_end.end(), [&](const auto& entry) {
     const auto& [name, values] = entry;
-    const Limit limit = data.limits.Of(quantity, name, steps);
+    const Limit limit = data.limits.Of(Quantity::kUpdate, name, steps);
     // An undecidable tensor says nothing for or against a cause.
     if (limit.norm > kDecidable) return true;
+    // Rounding of the stored weights is absolute, so a smaller change has a larger relative error.
+    const double shorter = std::max(
+        1.0, ChangeNorm(data.start.weights.at(name), data.reference.weights.at(steps).at(name)) /
+                 std::max(ChangeNorm(start.at(name), end.at(name)), 1e-300));
     const ErrorFigures error = CompareChange(std::span<const float>(candidate_start.at(name)),
                                              values, start.at(name), end.at(name));
-    return Within(error, limit);
+    return Within(error, {limit.norm * shorter, limit.worst * shorter});
   });
 }
 
@@ -86,8 +96,7 @@ bool Fits(const GateData& data, const Deviation& deviation,
     const auto found = candidate.find(steps);
     const Tensors& handed_out = deviation.behind > 0 ? weights.front() : weights.back();
     if (found != candidate.end() &&
-        !ChangeFits(data, candidate_start, found->second, data.start.weights, handed_out,
-                    Quantity::kUpdate, steps)) {
+        !ChangeFits(data, candidate_start, found->second, data.start.weights, handed_out, steps)) {
       return false;
     }
   }

@@ -1,0 +1,1 @@
+dlbench_fuzz(plan_fuzz SOURCES plan_fuzz.cc DEPENDS experiment)
