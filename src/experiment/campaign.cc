@@ -259,8 +259,9 @@ void Runner::PlanSteps() {
   }
   // A resumed campaign keeps the numbers it began with.
   for (const auto& [key, steps] : done_) {
+    const std::int64_t configuration = key.first;  // clang 14 captures no structured binding
     const auto same = std::find_if(states_.begin(), states_.end(), [&](const ArmState& state) {
-      return state.configuration == key.first;
+      return state.configuration == configuration;
     });
     if (same == states_.end()) continue;
     for (ArmState& state : states_) {
