@@ -23,9 +23,9 @@ double ReadReal(const Statement& row, int column) {
 }
 
 Result<Quantity> ParseQuantity(const std::string& text) {
-  for (const Quantity quantity : {Quantity::kLogits, Quantity::kLoss, Quantity::kGradient,
-                                  Quantity::kUpdate, Quantity::kRunLoss, Quantity::kRunUpdate,
-                                  Quantity::kRunState}) {
+  for (const Quantity quantity :
+       {Quantity::kLogits, Quantity::kLoss, Quantity::kGradient, Quantity::kUpdate,
+        Quantity::kRunLoss, Quantity::kRunUpdate, Quantity::kRunState}) {
     if (verify::ToString(quantity) == text) return quantity;
   }
   return Error(ErrorCode::kInput, "unknown quantity '" + text + "' in a stored check");
