@@ -25,6 +25,8 @@ std::string PrepareLine(std::int64_t id, const PrepareRequest& request,
 std::string VerifyLine(std::int64_t id, const VerifyRequest& request);
 /// `run`.
 std::string RunLine(std::int64_t id, const RunRequest& request);
+/// `observer`.
+std::string ObserverLine(std::int64_t id, const ObserverRequest& request);
 /// `export`.
 std::string ExportLine(std::int64_t id, const std::string& folder);
 /// A request without fields: `sync`, `finish`.
@@ -50,6 +52,9 @@ Outcome<Verified> ParseVerified(std::string_view line, std::int64_t id, const Ve
 /// Records and losses with their counts checked; times are checked by CheckTimes.
 Outcome<Ran> ParseRan(std::string_view line, std::int64_t id, const RunRequest& asked,
                       const Expectation& expected);
+/// As many positive times of either kind as asked for; their sum is not looked at.
+Outcome<Observed> ParseObserved(std::string_view line, std::int64_t id,
+                                const ObserverRequest& asked);
 Outcome<Exported> ParseExported(std::string_view line, std::int64_t id,
                                 const Expectation& expected);
 Outcome<Finished> ParseFinished(std::string_view line, std::int64_t id);

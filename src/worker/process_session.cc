@@ -48,7 +48,19 @@ std::vector<std::string> NamesWithCounts(const std::vector<ThreadWatch::Busy>& b
   return names;
 }
 
+/// Sum of all blocks; in floating point, since hostile numbers would overflow.
+double TotalNs(const Observed& observed) {
+  double total = 0.0;
+  for (const std::int64_t time : observed.bare_ns) total += static_cast<double>(time);
+  for (const std::int64_t time : observed.protocol_ns) total += static_cast<double>(time);
+  return total;
+}
+
 }  // namespace
+
+Outcome<Observed> Session::Observe(const ObserverRequest&) {
+  return MakeFailure(FailureKind::kUnsupported, "this session has no process to observe");
+}
 
 Outcome<std::string> Session::Ask(const std::string& request, const std::string& reply_type) {
   static_cast<void>(request);
@@ -196,6 +208,22 @@ Outcome<Ran> ProcessSession::Run(const RunRequest& request) {
     return Settle(std::move(*failure), "run");
   }
   return ran;
+}
+
+Outcome<Observed> ProcessSession::Observe(const ObserverRequest& request) {
+  const std::int64_t id = NextId();
+  // As seldom a look as during `run`: bare and protocol blocks are disturbed alike.
+  const auto look = [this] { return MemoryIsFine(members_.Find()); };
+  const auto exchange =
+      Talk(ObserverLine(id, request), "observer", {parts_.spec.limits.run, kRunTick, look});
+  if (!exchange.ok()) return exchange.failure();
+  auto observed = ParseObserved(exchange->line, id, request);
+  const auto bracket_ns = static_cast<double>(exchange->end_ns - exchange->begin_ns);
+  if (observed.ok() && TotalNs(*observed) > bracket_ns) {
+    observed = MakeFailure(FailureKind::kWrongResult,
+                           "the blocks add up to more than the time from request to reply");
+  }
+  return Checked(std::move(observed), "observer");
 }
 
 Outcome<Exported> ProcessSession::Export(const std::string& folder) {

@@ -44,6 +44,7 @@ class ProcessSession final : public Session {
   Outcome<Exported> Export(const std::string& folder) override;
   Outcome<double> Sync() override;
   Outcome<Finished> Finish() override;
+  Outcome<Observed> Observe(const ObserverRequest& request) override;
   Outcome<std::string> Ask(const std::string& request, const std::string& reply_type) override;
   std::uint32_t padding_bytes() const override { return parts_.padding; }
 

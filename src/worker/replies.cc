@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <system_error>
@@ -117,6 +118,19 @@ void CheckCounts(Reply& reply, const RunRequest& asked, const Expectation& expec
   }
 }
 
+/// One positive time for each of `blocks` blocks.
+std::vector<std::int64_t> BlockTimes(Reply& reply, const std::string& key, std::int64_t blocks) {
+  auto times = reply.Integers(key);
+  if (std::ssize(times) != blocks) {
+    reply.Fail(FailureKind::kWrongResult, "asked for " + std::to_string(blocks) + " blocks, '" +
+                                              key + "' has " + Count(times.size()) + " times");
+  }
+  if (std::any_of(times.begin(), times.end(), [](std::int64_t time) { return time < 1; })) {
+    reply.Fail(FailureKind::kWrongResult, "'" + key + "' has a time that is not positive");
+  }
+  return times;
+}
+
 }  // namespace
 
 Outcome<Hello> ParseHello(std::string_view line, std::int64_t id) {
@@ -220,6 +234,25 @@ Outcome<Ran> ParseRan(std::string_view line, std::int64_t id, const RunRequest& 
     ran.records.push_back({static_cast<std::uint32_t>(steps[i]), begin[i], end[i]});
   }
   return ran;
+}
+
+Outcome<Observed> ParseObserved(std::string_view line, std::int64_t id,
+                                const ObserverRequest& asked) {
+  auto reply = Reply::Parse(line, id, "observed");
+  if (!reply.ok()) return reply.failure();
+  Observed observed;
+  observed.order = reply->Text("order");
+  observed.bare_ns = BlockTimes(*reply, "bare_ns", asked.blocks);
+  observed.protocol_ns = BlockTimes(*reply, "protocol_ns", asked.blocks);
+  const auto bare = std::count(observed.order.begin(), observed.order.end(), 'b');
+  const auto protocol = std::count(observed.order.begin(), observed.order.end(), 'p');
+  if (bare != asked.blocks || protocol != asked.blocks ||
+      bare + protocol != std::ssize(observed.order)) {
+    reply->Fail(FailureKind::kProtocolError,
+                "'order' must hold 'b' and 'p' " + std::to_string(asked.blocks) + " times each");
+  }
+  if (auto fault = reply->fault()) return std::move(*fault);
+  return observed;
 }
 
 Outcome<Exported> ParseExported(std::string_view line, std::int64_t id,

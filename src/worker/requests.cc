@@ -63,6 +63,14 @@ std::string RunLine(std::int64_t id, const RunRequest& request) {
   return Line(json);
 }
 
+std::string ObserverLine(std::int64_t id, const ObserverRequest& request) {
+  Json json = Request(id, "observer");
+  json["blocks"] = request.blocks;
+  json["block_steps"] = request.block_steps;
+  json["seed"] = request.seed;
+  return Line(json);
+}
+
 std::string ExportLine(std::int64_t id, const std::string& folder) {
   Json json = Request(id, "export");
   json["folder"] = folder;

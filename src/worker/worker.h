@@ -155,6 +155,18 @@ struct Ran {
   std::vector<std::string> busy_thread_names;
 };
 
+/// What the protocol's clock readings cost (docs/protocol.md, `observer`).
+struct ObserverRequest {
+  std::int64_t blocks = 50;  ///< Of each kind.
+  std::int64_t block_steps = 20;
+  std::uint64_t seed = 1;  ///< Of the order.
+};
+/// Times of whole blocks, each list in the order in which blocks of its kind ran.
+struct Observed {
+  std::string order;  ///< "b" and "p", as they ran.
+  std::vector<std::int64_t> bare_ns, protocol_ns;
+};
+
 struct Exported {
   std::filesystem::path weights;
   std::optional<std::filesystem::path> velocity;
@@ -192,6 +204,11 @@ class Session {
   /// Seconds that the adapter still needed although it had answered.
   virtual Outcome<double> Sync() = 0;
   virtual Outcome<Finished> Finish() = 0;
+
+  /// Bare blocks against blocks of the protocol, in one process; kUnsupported where the adapter
+  /// does not offer it. Has `limits.run` to answer. The standard body suits sessions without a
+  /// process.
+  virtual Outcome<Observed> Observe(const ObserverRequest& request);
 
   /// Sends any JSON object, with an `id` added, and returns the reply's line as it came. Only its
   /// being one line is checked, and its being an answer of type `reply_type` unless that is empty.

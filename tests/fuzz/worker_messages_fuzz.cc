@@ -38,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   RequireWords(ParseVerified(line, 1, verify, expected));
   RequireWords(ParseExported(line, 1, expected));
   RequireWords(ParseFinished(line, 1));
+  RequireWords(ParseObserved(line, 1, {2, 3, 1}));
   for (const bool asynchronous : {false, true}) {
     expected.asynchronous = asynchronous;
     auto ran = ParseRan(line, 1, run, expected);

@@ -114,6 +114,42 @@ TEST_F(SessionTest, AnyRequestCanBeAskedAndItsLineReadAsItCame) {
   EXPECT_FALSE(session->Ask("[1]", "").ok());
 }
 
+/// The answer of two blocks of each kind, in that order.
+std::string ObserverOrder(const std::string& order, const std::string& bare,
+                          const std::string& protocol) {
+  return R"(observer:line:{"id":@ID@,"type":"observed","order":")" + order + R"(","bare_ns":[)" +
+         bare + R"(],"protocol_ns":[)" + protocol + "]}";
+}
+
+TEST_F(SessionTest, ObserverBlocksAreReadInTheOrderInWhichTheyRan) {
+  const auto session = Start({ObserverOrder("bppb", "10,12", "11,13")});
+  const auto observed = session->Observe({2, 3, 1});
+  ASSERT_TRUE(observed.ok()) << observed.failure().message;
+  EXPECT_EQ(observed->order, "bppb");
+  EXPECT_EQ(observed->bare_ns, (std::vector<std::int64_t>{10, 12}));
+  EXPECT_EQ(observed->protocol_ns, (std::vector<std::int64_t>{11, 13}));
+}
+
+TEST_F(SessionTest, ObserverBlocksThatCannotBeAreRefused) {
+  const auto message_of = [this](const std::string& answer) {
+    const auto observed = Start({answer})->Observe({2, 3, 1});
+    return observed.ok() ? "accepted" : observed.failure().message;
+  };
+  EXPECT_THAT(message_of(ObserverOrder("bppb", "10", "11,13")), HasSubstr("'bare_ns' has 1 times"));
+  EXPECT_THAT(message_of(ObserverOrder("bppb", "10,12", "11,0")), HasSubstr("not positive"));
+  EXPECT_THAT(message_of(ObserverOrder("bppp", "10,12", "11,13")), HasSubstr("2 times each"));
+  EXPECT_THAT(message_of(ObserverOrder("bppbx", "10,12", "11,13")), HasSubstr("2 times each"));
+  const std::string century = "3155760000000000000";
+  EXPECT_THAT(message_of(ObserverOrder("bppb", "10,12", century + "," + century)),
+              HasSubstr("more than the time from request to reply"));
+}
+
+TEST_F(SessionTest, AnAdapterWithoutAnObserverLivesOn) {
+  const auto session = Start({});
+  EXPECT_EQ(session->Observe({2, 3, 1}).failure().kind, FailureKind::kUnsupported);
+  EXPECT_TRUE(session->Sync().ok());
+}
+
 TEST_F(SessionTest, RequestsLargerThanThePipeArrive) {
   for (int i = 0; i < 20'000; ++i) {
     network::Node node = network_.nodes.front();
