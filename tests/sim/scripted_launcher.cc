@@ -151,7 +151,7 @@ class ScriptedLauncher::Answers {
     }
   }
 
-  const network::Network& network_;
+  const network::Network network_;  // a copy: a resumed campaign makes its cases anew
   const fs::path folder_;
   std::int64_t batch_ = 0, pool_ = 0;
   std::vector<float> x_;
