@@ -57,7 +57,8 @@ std::vector<std::string> CellsOf(const std::string& text, const std::string& fra
     }
     while (!rest.empty()) {
       const std::size_t end = rest.find("  ");
-      if (const auto cell = Trim(rest.substr(0, end)); !cell.empty()) cells.emplace_back(cell);
+      const std::string piece = rest.substr(0, end);
+      if (const auto cell = Trim(piece); !cell.empty()) cells.emplace_back(cell);
       rest = end == std::string::npos ? "" : rest.substr(end + 2);
     }
     return cells;
