@@ -71,6 +71,7 @@ std::vector<Cache> ReadCaches(hwloc_topology_t topology) {
     }
   }
   std::vector<Cache> caches;
+  caches.reserve(instances.size());
   for (const auto& [key, count] : instances) {
     caches.push_back(
         {std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), count});
