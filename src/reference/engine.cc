@@ -58,18 +58,22 @@ class TypedEngine final : public Engine {
   }
 
   void SetState(const State& state) override {
+    SetWeights(state.weights);
     for (ParameterTensor<Scalar>* tensor : Tensors()) {
-      const auto weights = state.weights.find(tensor->name);
-      if (weights == state.weights.end()) {
+      const auto velocity = state.velocity.find(tensor->name);
+      if (velocity == state.velocity.end()) continue;
+      Assign(velocity->second, tensor->velocity, tensor->name);
+    }
+  }
+
+  void SetWeights(const std::map<std::string, std::vector<double>>& weights) override {
+    for (ParameterTensor<Scalar>* tensor : Tensors()) {
+      const auto found = weights.find(tensor->name);
+      if (found == weights.end()) {
         throw std::invalid_argument("reference state lacks the weights '" + tensor->name + "'");
       }
-      Assign(weights->second, tensor->value, tensor->name);
-      const auto velocity = state.velocity.find(tensor->name);
-      if (velocity != state.velocity.end()) {
-        Assign(velocity->second, tensor->velocity, tensor->name);
-      } else {
-        std::fill(tensor->velocity.values.begin(), tensor->velocity.values.end(), Scalar{0});
-      }
+      Assign(found->second, tensor->value, tensor->name);
+      std::fill(tensor->velocity.values.begin(), tensor->velocity.values.end(), Scalar{0});
     }
   }
 
@@ -93,11 +97,15 @@ class TypedEngine final : public Engine {
   StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
                   double learning_rate, bool keep_activations) override {
     StepResult result = RunForward(x, labels, keep_activations, &nodes_[logits_].gradient);
-    RunBackward();
-    for (ParameterTensor<Scalar>* tensor : Tensors()) {
-      result.gradients[tensor->name] = ToDouble(tensor->gradient);
-    }
+    AddGradients(result);
     Update(learning_rate);
+    return result;
+  }
+
+  StepResult Differentiate(std::span<const float> x,
+                           std::span<const std::int32_t> labels) override {
+    StepResult result = RunForward(x, labels, false, &nodes_[logits_].gradient);
+    AddGradients(result);
     return result;
   }
 
@@ -115,6 +123,13 @@ class TypedEngine final : public Engine {
   }
 
  private:
+  void AddGradients(StepResult& result) {
+    RunBackward();
+    for (ParameterTensor<Scalar>* tensor : Tensors()) {
+      result.gradients[tensor->name] = ToDouble(tensor->gradient);
+    }
+  }
+
   void Update(double learning_rate) {
     for (ParameterTensor<Scalar>* tensor : Tensors()) {
       SgdUpdate<Scalar>(optimizer_, tensor->decays, learning_rate, tensor->gradient.values,

@@ -21,6 +21,7 @@ enum class Precision { kFloat64, kFloat32, kBFloat16Operands, kTF32Operands };
 struct Arithmetic {
   Precision precision = Precision::kFloat64;
   int summation_order = 0;
+  bool operator==(const Arithmetic&) const = default;
 };
 
 /// Parameters and optimiser state by canonical name, each in canonical layout, as float64.
@@ -49,6 +50,8 @@ class Engine {
   /// Replaces all weights and velocities; missing velocities become zero. In float32 arithmetic
   /// the state is rounded to float32 (the frameworks store it so).
   virtual void SetState(const State& state) = 0;
+  /// As SetState with velocities of zero, by canonical name.
+  virtual void SetWeights(const std::map<std::string, std::vector<double>>& weights) = 0;
   virtual State GetState() const = 0;
   /// The weights alone, by canonical name: half the copying of GetState.
   virtual std::map<std::string, std::vector<double>> GetWeights() const = 0;
@@ -59,6 +62,9 @@ class Engine {
   /// Returns the loss before the update.
   virtual double Advance(std::span<const float> x, std::span<const std::int32_t> labels,
                          double learning_rate) = 0;
+  /// The same step without its update; the state is not changed.
+  virtual StepResult Differentiate(std::span<const float> x,
+                                   std::span<const std::int32_t> labels) = 0;
   /// Forward and loss only; the state is not changed.
   virtual StepResult Forward(std::span<const float> x, std::span<const std::int32_t> labels,
                              bool keep_activations = false) = 0;

@@ -80,14 +80,15 @@ bool UpdateShows(const GateData& data, const UpdateRule& rule) {
 Result<std::vector<std::string>> FindBlindSpots(const GateData& data) {
   std::vector<std::string> blind;
   const Situation situation = FirstSituation(data, kSamples);
-  DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult right, Evaluate(situation));
+  Evaluator evaluator;
+  DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult right, evaluator.Evaluate(situation));
   const std::int64_t other = data.sequence.batches.size() > 1 ? data.sequence.batches[1] : 0;
   for (const ForwardFault& fault :
        KnownForwardFaults(data.network(), BatchInputs(*data.gate_case.pool, other),
                           BatchLabels(*data.gate_case.pool, other))) {
     const std::optional<Situation> changed = fault.apply(situation);
     if (!changed) continue;
-    DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult wrong, Evaluate(*changed));
+    DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult wrong, evaluator.Evaluate(*changed));
     if (!Shows(wrong, right, data.limits)) blind.push_back(fault.cause);
   }
   for (const LossFault& fault : KnownLossFaults()) {
@@ -103,7 +104,7 @@ Result<std::vector<std::string>> FindBlindSpots(const GateData& data) {
       {reference::Precision::kTF32Operands, "products are computed in TF32"}};
   for (const auto& [precision, cause] : lowered) {
     DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult wrong,
-                             Evaluate(situation, {precision, 0}));
+                             evaluator.Evaluate(situation, {precision, 0}));
     if (!Shows(wrong, right, data.limits)) blind.push_back(cause);
   }
   for (const UpdateRule& rule : KnownUpdateFaults(data.network())) {

@@ -31,10 +31,11 @@ std::vector<ForwardFault> ForwardFaults(const GateData& data) {
 std::string FirstFitting(const GateData& data,
                          const std::function<bool(const reference::StepResult&)>& fits) {
   const Situation situation = FirstSituation(data, data.gate_case.pool->batch);
+  Evaluator evaluator;
   for (const ForwardFault& fault : ForwardFaults(data)) {
     const std::optional<Situation> changed = fault.apply(situation);
     if (!changed) continue;
-    const auto wrong = Evaluate(*changed);
+    const auto wrong = evaluator.Evaluate(*changed);
     if (wrong.ok() && fits(*wrong)) return fault.cause;
   }
   return "";
@@ -64,7 +65,7 @@ std::string LowerPrecision(const GateData& data, const std::vector<double>& logi
       {reference::Precision::kTF32Operands, "products seem to be computed in TF32 or float16"},
       {reference::Precision::kBFloat16Operands, "products seem to be computed in bfloat16"}};
   for (const auto& [precision, cause] : lowered) {
-    const auto wrong = Evaluate(situation, {precision, 0});
+    const auto wrong = Evaluator().Evaluate(situation, {precision, 0});
     if (!wrong.ok()) continue;
     const std::vector<double>& right = data.reference.logits;
     const double expected = Compare(std::span<const double>(wrong->logits), right).norm_relative;
@@ -89,8 +90,8 @@ std::string DiagnoseLogits(const GateData& data, const Check& failed, const Answ
   const Limit limit = data.limits.Of(Quantity::kLogits, "", 1);
   // Launches take one step before the first check.
   Situation moved = FirstSituation(data, data.gate_case.pool->batch);
-  moved.state.weights = data.reference.weights.at(1);
-  const auto after_a_step = Evaluate(moved);
+  moved.weights = std::make_shared<const Tensors>(data.reference.weights.at(1));
+  const auto after_a_step = Evaluator().Evaluate(moved);
   if (after_a_step.ok() &&
       Within(Compare(std::span<const double>(candidate), after_a_step->logits), limit)) {
     return "the reset does not restore the weights";

@@ -68,8 +68,8 @@ Situation FirstSituation(const GateData& data, std::int64_t samples) {
   const auto x = BatchInputs(pool, batch);
   const std::size_t width = x.size() / static_cast<std::size_t>(pool.batch);
   Situation situation;
-  situation.network = data.network();
-  situation.state = data.start;
+  situation.network = std::make_shared<const network::Network>(data.network());
+  situation.weights = std::make_shared<const Tensors>(data.start.weights);
   situation.x.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(kept * width));
   situation.labels.assign(labels.begin(), labels.end());
   return situation;

@@ -106,7 +106,7 @@ Result<std::vector<std::string>> FindMistrust(const GateData& data) {
   DLBENCH_ASSIGN_OR_RETURN(
       auto engine, reference::Engine::Create(
                        data.network(), static_cast<std::int64_t>(situation.labels.size()), {}));
-  engine->SetState(situation.state);
+  engine->SetWeights(*situation.weights);
   const auto pass = engine->Forward(situation.x, situation.labels, true);
   for (const network::Node& node : data.network().nodes) {
     const auto found = pass.activations.find(node.name);

@@ -17,6 +17,24 @@ bool IsSquare(const Parameter& parameter) {
   return parameter.shape.size() == 2 && parameter.shape[0] == parameter.shape[1];
 }
 
+/// `right` with weights that `change` has changed.
+Situation WithWeights(const Situation& right, const std::function<void(Tensors&)>& change) {
+  Situation wrong = right;
+  auto weights = std::make_shared<Tensors>(*right.weights);
+  change(*weights);
+  wrong.weights = std::move(weights);
+  return wrong;
+}
+
+/// `right` with a network that `change` has changed.
+Situation WithNetwork(const Situation& right, const std::function<void(Network&)>& change) {
+  Situation wrong = right;
+  auto network = std::make_shared<Network>(*right.network);
+  change(*network);
+  wrong.network = std::move(network);
+  return wrong;
+}
+
 void Zero(std::vector<double>& values) { std::fill(values.begin(), values.end(), 0.0); }
 
 void TransposeSquare(std::vector<double>& values, std::int64_t side) {
@@ -34,26 +52,25 @@ void AddParameterFaults(const Network& network, std::vector<ForwardFault>& fault
     if (IsBias(*parameter)) {
       faults.push_back({"bias_missing:" + name, "the bias '" + name + "' is missing",
                         [name](const Situation& right) {
-                          Situation wrong = right;
-                          Zero(wrong.state.weights.at(name));
-                          return std::optional(wrong);
+                          return std::optional(WithWeights(
+                              right, [&](Tensors& weights) { Zero(weights.at(name)); }));
                         }});
     } else if (IsSquare(*parameter)) {
       const std::int64_t side = parameter->shape[0];
       faults.push_back({"transposed:" + name, "the weight '" + name + "' is transposed",
                         [name, side](const Situation& right) {
-                          Situation wrong = right;
-                          TransposeSquare(wrong.state.weights.at(name), side);
-                          return std::optional(wrong);
+                          return std::optional(WithWeights(right, [&](Tensors& weights) {
+                            TransposeSquare(weights.at(name), side);
+                          }));
                         }});
     }
   }
   faults.push_back({"biases_missing", "all biases are missing", [](const Situation& right) {
-                      Situation wrong = right;
-                      for (const Parameter* parameter : wrong.network.Parameters()) {
-                        if (IsBias(*parameter)) Zero(wrong.state.weights.at(parameter->name));
-                      }
-                      return std::optional(wrong);
+                      return std::optional(WithWeights(right, [&](Tensors& weights) {
+                        for (const Parameter* parameter : right.network->Parameters()) {
+                          if (IsBias(*parameter)) Zero(weights.at(parameter->name));
+                        }
+                      }));
                     }});
 }
 
@@ -67,11 +84,11 @@ void AddActivationFaults(const Network& network, std::vector<ForwardFault>& faul
       if (to == from) continue;
       faults.push_back({"activation:" + from + "->" + to, "every " + from + " is computed as " + to,
                         [from, to](const Situation& right) {
-                          Situation wrong = right;
-                          for (Node& node : wrong.network.nodes) {
-                            if (node.op == from) node.op = to;
-                          }
-                          return std::optional(wrong);
+                          return std::optional(WithNetwork(right, [&](Network& changed) {
+                            for (Node& node : changed.nodes) {
+                              if (node.op == from) node.op = to;
+                            }
+                          }));
                         }});
     }
   }
@@ -83,7 +100,7 @@ void AddInputFaults(const Network& network, std::vector<ForwardFault>& faults) {
     faults.push_back({name, cause, [change](const Situation& right) {
                         Situation wrong = right;
                         for (float& value : wrong.x) value = change(value);
-                        return std::optional(wrong);
+                        return std::optional(std::move(wrong));
                       }});
   };
   const auto scale = static_cast<float>(network.input.scale);
@@ -101,7 +118,7 @@ void AddInputFaults(const Network& network, std::vector<ForwardFault>& faults) {
          for (auto at = wrong.x.begin(); at != wrong.x.end(); at += elements) {
            std::reverse(at, at + elements);
          }
-         return std::optional(wrong);
+         return std::optional(std::move(wrong));
        }});
 }
 
@@ -119,7 +136,7 @@ void AddBatchFaults(std::span<const float> previous_x,
                       wrong.labels.assign(
                           previous_labels.begin(),
                           previous_labels.begin() + static_cast<std::ptrdiff_t>(samples));
-                      return std::optional(wrong);
+                      return std::optional(std::move(wrong));
                     }});
   faults.push_back(
       {"half_batch", "only the first half of the batch is used", [](const Situation& right) {
@@ -127,22 +144,22 @@ void AddBatchFaults(std::span<const float> previous_x,
          Situation wrong = right;
          wrong.x.resize(right.x.size() / right.labels.size() * (right.labels.size() / 2));
          wrong.labels.resize(right.labels.size() / 2);
-         return std::optional(wrong);
+         return std::optional(std::move(wrong));
        }});
   faults.push_back(
       {"labels_shifted", "the labels are shifted by one class", [](const Situation& right) {
          Situation wrong = right;
          for (std::int32_t& label : wrong.labels) {
-           label = (label + 1) % static_cast<std::int32_t>(right.network.classes);
+           label = (label + 1) % static_cast<std::int32_t>(right.network->classes);
          }
-         return std::optional(wrong);
+         return std::optional(std::move(wrong));
        }});
   faults.push_back({"labels_rotated", "the labels belong to the neighbouring samples",
                     [](const Situation& right) {
                       Situation wrong = right;
                       std::rotate(wrong.labels.begin(), wrong.labels.begin() + 1,
                                   wrong.labels.end());
-                      return std::optional(wrong);
+                      return std::optional(std::move(wrong));
                     }});
 }
 
@@ -181,26 +198,35 @@ std::vector<ForwardFault> KnownForwardFaults(const Network& network,
   AddActivationFaults(network, faults);
   AddInputFaults(network, faults);
   AddBatchFaults(previous_x, previous_labels, faults);
-  faults.push_back(
-      {"loss_reduction",
-       network.loss.reduction == "mean" ? "the loss is summed over the batch, not averaged"
-                                        : "the loss is averaged over the batch, not summed",
-       [](const Situation& right) {
-         Situation wrong = right;
-         wrong.network.loss.reduction = right.network.loss.reduction == "mean" ? "sum" : "mean";
-         return std::optional(wrong);
-       }});
+  faults.push_back({"loss_reduction",
+                    network.loss.reduction == "mean"
+                        ? "the loss is summed over the batch, not averaged"
+                        : "the loss is averaged over the batch, not summed",
+                    [](const Situation& right) {
+                      return std::optional(WithNetwork(right, [](Network& changed) {
+                        changed.loss.reduction = changed.loss.reduction == "mean" ? "sum" : "mean";
+                      }));
+                    }});
   return faults;
 }
 
-Result<reference::StepResult> Evaluate(const Situation& situation,
-                                       reference::Arithmetic arithmetic) {
-  DLBENCH_ASSIGN_OR_RETURN(
-      auto engine,
-      reference::Engine::Create(situation.network,
-                                static_cast<std::int64_t>(situation.labels.size()), arithmetic));
-  engine->SetState(situation.state);
-  return engine->Step(situation.x, situation.labels, 0.0);
+Result<reference::StepResult> Evaluator::Evaluate(const Situation& situation,
+                                                  reference::Arithmetic arithmetic) {
+  const bool fits = engine_ && network_ == situation.network &&
+                    samples_ == situation.labels.size() && arithmetic_ == arithmetic;
+  if (!fits) {
+    engine_.reset();  // Two at a time would take twice the memory.
+    DLBENCH_ASSIGN_OR_RETURN(
+        engine_,
+        reference::Engine::Create(*situation.network,
+                                  static_cast<std::int64_t>(situation.labels.size()), arithmetic));
+    network_ = situation.network;
+    samples_ = situation.labels.size();
+    arithmetic_ = arithmetic;
+  }
+  if (!fits || weights_ != situation.weights) engine_->SetWeights(*situation.weights);
+  weights_ = situation.weights;
+  return engine_->Differentiate(situation.x, situation.labels);
 }
 
 std::vector<LossFault> KnownLossFaults() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,13 +12,14 @@
 #include "data/dataset.h"
 #include "network/network.h"
 #include "reference/engine.h"
+#include "verify/trajectory.h"
 
 namespace dlbench::verify {
 
-/// Everything that one forward and backward pass depends on.
+/// Everything that one forward and backward pass depends on. What a fault leaves alone is shared.
 struct Situation {
-  network::Network network;
-  reference::State state;
+  std::shared_ptr<const network::Network> network;
+  std::shared_ptr<const Tensors> weights;
   std::vector<float> x;              ///< [samples, input].
   std::vector<std::int32_t> labels;  ///< [samples].
 };
@@ -36,9 +38,20 @@ std::vector<ForwardFault> KnownForwardFaults(const network::Network& network,
                                              std::span<const float> previous_x,
                                              std::span<const std::int32_t> previous_labels);
 
-/// One pass of the reference over `situation` (no update).
-Result<reference::StepResult> Evaluate(const Situation& situation,
-                                       reference::Arithmetic arithmetic = {});
+/// Passes of the reference over situations (no update). Keeps the engine and the weights in it as
+/// long as the next situation shares them: for a large network most of the cost.
+class Evaluator {
+ public:
+  Result<reference::StepResult> Evaluate(const Situation& situation,
+                                         reference::Arithmetic arithmetic = {});
+
+ private:
+  std::unique_ptr<reference::Engine> engine_;
+  reference::Arithmetic arithmetic_;
+  std::size_t samples_ = 0;
+  std::shared_ptr<const network::Network> network_;
+  std::shared_ptr<const Tensors> weights_;
+};
 
 /// A known way to get the loss wrong from the right logits.
 struct LossFault {
