@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "machine/disturbance.h"
 #include "network/parse.h"
 #include "worker/environment.h"
 #include "worker/failure.h"
@@ -59,13 +60,13 @@ double TotalNs(const Observed& observed) {
 }  // namespace
 
 Outcome<Observed> Session::Observe(const ObserverRequest&) {
-  return MakeFailure(FailureKind::kUnsupported, "this session has no process to observe");
+  return MakeFailure(FailureKind::kUnsupported, "this launch has no process to observe");
 }
 
 Outcome<std::string> Session::Ask(const std::string& request, const std::string& reply_type) {
   static_cast<void>(request);
   return MakeFailure(FailureKind::kUnsupported,
-                     "this session has no process to ask for a '" + reply_type + "' reply");
+                     "this launch has no process to ask for a '" + reply_type + "' reply");
 }
 
 Outcome<std::unique_ptr<Session>> Session::Start(const LaunchSpec& spec, Clock& clock,
@@ -180,6 +181,7 @@ Outcome<Ran> ProcessSession::Run(const RunRequest& request) {
   ThreadWatch threads;
   threads.Begin(members);
   const double cpu_before = GroupCpuSeconds(members);
+  const auto machine_before = machine::BusySeconds();
   const auto look = [&] {
     members = members_.Find();
     threads.Look(members);
@@ -191,6 +193,7 @@ Outcome<Ran> ProcessSession::Run(const RunRequest& request) {
   const double cpu_known = GroupCpuSeconds(members);
   const auto after = members_.Find();
   const double cpu_after = after.size() == members.size() ? cpu_known : GroupCpuSeconds(after);
+  const auto machine_after = machine::BusySeconds();
   threads.Look(after);
   if (!MemoryIsFine(after)) return Settle(OverMemory(), "run");
 
@@ -199,6 +202,11 @@ Outcome<Ran> ProcessSession::Run(const RunRequest& request) {
   ran->request_ns = exchange->begin_ns;
   ran->reply_ns = exchange->end_ns;
   ran->cpu_seconds = std::max(0.0, cpu_after - cpu_before);
+  if (machine_before && machine_after) {
+    // Never more than the others used: threads that keep each other waiting are no excuse.
+    const double others = std::max(0.0, *machine_after - *machine_before - ran->cpu_seconds);
+    ran->kept_waiting_seconds = std::min(threads.WaitedSeconds(), others);
+  }
   const double wall = static_cast<double>(ran->reply_ns - ran->request_ns) * 1e-9;
   const auto busy = threads.BusierThan(kBusyShare * wall);
   ran->busy_threads = static_cast<int>(busy.size());

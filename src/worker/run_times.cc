@@ -79,8 +79,11 @@ std::optional<Failure> CheckTimes(const Ran& ran, std::uint64_t reset_bytes) {
         Milliseconds(accounted), Milliseconds(inside)));
   }
   const auto whole = static_cast<double>(ran.reply_ns - ran.request_ns);
+  // A reset by several threads waits for the slowest at every barrier: where another process holds
+  // one of two cores, eight small tensors take up to 90 ms instead of 0.1 ms.
   const double slack = kAroundSlackNs + kAnswerPerRecordNs * count +
-                       kResetNsPerByte * static_cast<double>(reset_bytes);
+                       kResetNsPerByte * static_cast<double>(reset_bytes) +
+                       1e9 * ran.kept_waiting_seconds;
   if (accounted < kAccountedShare * whole - slack) {
     const auto before = static_cast<double>(ran.records.front().begin_ns - ran.request_ns);
     const auto after = static_cast<double>(ran.reply_ns - ran.records.back().end_ns);

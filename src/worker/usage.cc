@@ -27,15 +27,25 @@ double ProcessCpuSeconds(const ProcessInfo& info) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Nanoseconds on a processor are the first number of schedstat; kernels without it have ticks.
-double TaskCpuSeconds(const std::string& folder) {
+struct TaskTimes {
+  double on_processor = 0.0, waited = 0.0;  ///< Seconds.
+};
+
+/// schedstat: nanoseconds on a processor, nanoseconds of waiting for one, and more; kernels without
+/// it have ticks.
+TaskTimes ReadTaskTimes(const std::string& folder) {
   if (const auto text = ReadFile(folder + "/schedstat", kProcFileLimit); text.ok()) {
-    const auto nanoseconds = ParseInt(text->substr(0, text->find(' ')));
-    if (nanoseconds && *nanoseconds > 0) return static_cast<double>(*nanoseconds) * 1e-9;
+    const std::vector<std::string> fields = Split(Trim(*text), ' ');
+    const auto ran = ParseInt(fields[0]);
+    const auto waited = fields.size() > 1 ? ParseInt(fields[1]) : std::nullopt;
+    if (ran && *ran > 0) {
+      return {static_cast<double>(*ran) * 1e-9,
+              static_cast<double>(std::max<std::int64_t>(waited.value_or(0), 0)) * 1e-9};
+    }
   }
   const auto text = ReadFile(folder + "/stat", kProcFileLimit);
   const auto info = text.ok() ? ParseProcessStat(*text) : std::nullopt;
-  return info ? info->cpu_seconds : 0.0;
+  return {info ? info->cpu_seconds : 0.0, 0.0};
 }
 
 std::vector<pid_t> TasksOf(pid_t pid) {
@@ -55,7 +65,7 @@ void ForEachTask(const std::vector<ProcessInfo>& members, const Visit& visit) {
     for (const pid_t task : TasksOf(info.pid)) {
       const std::string folder = ProcFolder(info.pid) + "/task/" + std::to_string(task);
       const auto name = ReadFile(folder + "/comm", kProcFileLimit);
-      visit(info.pid, task, name.ok() ? Printable(Trim(*name)) : "?", TaskCpuSeconds(folder));
+      visit(info.pid, task, name.ok() ? Printable(Trim(*name)) : "?", ReadTaskTimes(folder));
     }
   }
 }
@@ -111,28 +121,36 @@ GroupMemory ReadGroupMemory(const std::vector<ProcessInfo>& members,
 
 void ThreadWatch::Begin(const std::vector<ProcessInfo>& members) {
   tasks_.clear();
-  ForEachTask(members, [&](pid_t pid, pid_t task, const std::string& name, double seconds) {
-    tasks_[{pid, task}] = {name, seconds, seconds};
+  ForEachTask(members, [&](pid_t pid, pid_t task, const std::string& name, const TaskTimes& now) {
+    const Times times{now.on_processor, now.waited};
+    tasks_[{pid, task}] = {name, times, times};
   });
 }
 
 void ThreadWatch::Look(const std::vector<ProcessInfo>& members) {
-  ForEachTask(members, [&](pid_t pid, pid_t task, const std::string& name, double seconds) {
+  ForEachTask(members, [&](pid_t pid, pid_t task, const std::string& name, const TaskTimes& now) {
     Usage& usage = tasks_[{pid, task}];
     usage.name = name;
-    usage.latest = std::max(usage.latest, seconds);
+    usage.latest.on_processor = std::max(usage.latest.on_processor, now.on_processor);
+    usage.latest.waited = std::max(usage.latest.waited, now.waited);
   });
 }
 
 std::vector<ThreadWatch::Busy> ThreadWatch::BusierThan(double seconds) const {
   std::vector<Busy> busy;
   for (const auto& [key, usage] : tasks_) {
-    const double used = usage.latest - usage.first;
+    const double used = usage.latest.on_processor - usage.first.on_processor;
     if (used >= seconds && used > 0.0) busy.push_back({usage.name, used});
   }
   std::sort(busy.begin(), busy.end(),
             [](const Busy& a, const Busy& b) { return a.cpu_seconds > b.cpu_seconds; });
   return busy;
+}
+
+double ThreadWatch::WaitedSeconds() const {
+  double seconds = 0.0;
+  for (const auto& [key, usage] : tasks_) seconds += usage.latest.waited - usage.first.waited;
+  return seconds;
 }
 
 }  // namespace dlbench::worker

@@ -30,7 +30,7 @@ GroupMemory ReadGroupMemory(const std::vector<ProcessInfo>& members,
 /// Bytes behind `key` ("VmHWM:") in the text of /proc/PID/status or smaps_rollup; 0 if absent.
 std::uint64_t StatusBytes(std::string_view text, std::string_view key);
 
-/// Which threads worked during a run, and how much.
+/// Which threads worked during a run, and how much; how long they had to wait for a processor.
 class ThreadWatch {
  public:
   /// One thread's processor time between Begin and the latest Look.
@@ -45,12 +45,17 @@ class ThreadWatch {
   void Look(const std::vector<ProcessInfo>& members);
   /// The threads that used at least `seconds`, busiest first.
   std::vector<Busy> BusierThan(double seconds) const;
+  /// Seconds for which threads could have run but had no processor, all threads together, between
+  /// Begin and the latest Look. 0 where the kernel does not say (CONFIG_SCHED_INFO).
+  double WaitedSeconds() const;
 
  private:
+  struct Times {
+    double on_processor = 0.0, waited = 0.0;
+  };
   struct Usage {
     std::string name;
-    double first = 0.0;
-    double latest = 0.0;
+    Times first, latest;
   };
   using TaskKey = std::pair<pid_t, pid_t>;
   std::map<TaskKey, Usage> tasks_;

@@ -151,7 +151,9 @@ struct Ran {
   std::int64_t request_ns = 0;  ///< Our clock just before the request was written.
   std::int64_t reply_ns = 0;    ///< Our clock when the reply had been read.
   double cpu_seconds = 0.0;     ///< Of the process group between the two.
-  int busy_threads = 0;         ///< Threads with more than 5 % CPU of that time.
+  /// For how long other processes kept the group's threads from running between the two, at most.
+  double kept_waiting_seconds = 0.0;
+  int busy_threads = 0;  ///< Threads with more than 5 % CPU of that time.
   std::vector<std::string> busy_thread_names;
 };
 

@@ -1,9 +1,14 @@
 #include "worker/process_table.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "worker/usage.h"
 
@@ -55,6 +60,43 @@ TEST(UsageTest, ProcessorTimeOfOneselfGrowsWithWork) {
   ASSERT_EQ(watch.BusierThan(0.01).size(), 1U);
   EXPECT_TRUE(watch.BusierThan(1000.0).empty());
   EXPECT_GT(ReadGroupMemory(self, UINT64_MAX).resident_bytes, 0U);
+}
+
+double ThreadCpuSeconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+TEST(UsageTest, ThreadsThatShareAProcessorWaitForIt) {
+  if (!std::filesystem::exists("/proc/self/schedstat")) GTEST_SKIP() << "the kernel does not say";
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int first = 0;
+  while (CPU_ISSET(first, &allowed) == 0) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+
+  std::vector<ProcessInfo> self(1);
+  self[0].pid = ::getpid();
+  ThreadWatch watch;
+  watch.Begin(self);
+  EXPECT_EQ(watch.WaitedSeconds(), 0.0);
+  const auto work = [](double seconds) {
+    const double end = ThreadCpuSeconds() + seconds;
+    while (ThreadCpuSeconds() < end) {
+    }
+  };
+  // The other works for longer, so that it is there to be looked at.
+  std::thread other([&] { work(0.2); });
+  work(0.1);
+  watch.Look(self);
+  // While this thread works for 0.1 s, one of the two waits.
+  EXPECT_GT(watch.WaitedSeconds(), 0.03);
+  other.join();
+  ::sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 }  // namespace

@@ -101,6 +101,22 @@ TEST(RunTimesTest, RestoringTheWeightsIsAllowedForByTheirSize) {
   EXPECT_EQ(FaultOf(ran, 200'000'000), "");
 }
 
+TEST(RunTimesTest, WaitingForAProcessorThatOthersHoldIsNotHeldAgainstTheAdapter) {
+  Ran ran = Records(10, 1, 10 * kMs, 0, 0);
+  ran.request_ns -= 60 * kMs;
+  EXPECT_THAT(FaultOf(ran), HasSubstr("61.000 ms passed before the first step"));
+  ran.kept_waiting_seconds = 0.04;
+  EXPECT_EQ(FaultOf(ran), "");
+  ran.request_ns -= 60 * kMs;
+  EXPECT_THAT(FaultOf(ran), HasSubstr("unaccounted time")) << "no more than the waiting explains";
+}
+
+TEST(RunTimesTest, WaitingExcusesNoWorkBetweenTheSteps) {
+  Ran ran = Records(100, 1, 10 * kMs, kMs, 0);
+  ran.kept_waiting_seconds = 1.0;
+  EXPECT_THAT(FaultOf(ran), HasSubstr("between the steps"));
+}
+
 Ran Worked(double cpu_seconds, double wall_seconds) {
   Ran ran;
   ran.reply_ns = static_cast<std::int64_t>(wall_seconds * 1e9);
