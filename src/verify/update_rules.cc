@@ -17,15 +17,11 @@ bool HasTensorsThatDoNotDecay(const network::Network& network) {
   return false;
 }
 
-void AddDecayFaults(const network::Network& network, std::vector<UpdateRule>& rules) {
-  const auto add = [&](const char* name, const char* cause,
-                       const std::function<void(UpdateRule&)>& change) {
-    UpdateRule rule;
-    rule.name = name;
-    rule.cause = cause;
-    change(rule);
-    rules.push_back(rule);
-  };
+using Change = std::function<void(UpdateRule&)>;
+/// Adds the right rule with one change to a list of faults.
+using AddRule = std::function<void(const char* name, const char* cause, const Change& change)>;
+
+void AddDecayFaults(const network::Network& network, const AddRule& add) {
   if (network.optimizer.weight_decay == 0.0) {
     add("decay_added", "a weight decay of 5e-4 that the network does not have",
         [](UpdateRule& r) { r.added_decay = kHabitualDecay; });
@@ -49,8 +45,7 @@ void AddDecayFaults(const network::Network& network, std::vector<UpdateRule>& ru
 
 std::vector<UpdateRule> KnownUpdateFaults(const network::Network& network) {
   std::vector<UpdateRule> rules;
-  const auto add = [&](const char* name, const char* cause,
-                       const std::function<void(UpdateRule&)>& change) {
+  const AddRule add = [&rules](const char* name, const char* cause, const Change& change) {
     UpdateRule rule;
     rule.name = name;
     rule.cause = cause;
@@ -80,7 +75,7 @@ std::vector<UpdateRule> KnownUpdateFaults(const network::Network& network) {
                                    : "the momentum is Nesterov's",
         [](UpdateRule& r) { r.toggled_nesterov = true; });
   }
-  AddDecayFaults(network, rules);
+  AddDecayFaults(network, add);
   add("skipped", "every second update is skipped",
       [](UpdateRule& r) { r.skips_every_second = true; });
   add("updates_twice", "every update is applied twice",
