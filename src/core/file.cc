@@ -100,6 +100,13 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::uint64_t li
   }
 }
 
+Result<bool> SameBytes(const std::filesystem::path& a, const std::filesystem::path& b) {
+  DLBENCH_ASSIGN_OR_RETURN(const MappedFile first, MappedFile::Open(a));
+  DLBENCH_ASSIGN_OR_RETURN(const MappedFile second, MappedFile::Open(b));
+  return first.size() == second.size() &&
+         (first.size() == 0 || std::memcmp(first.data(), second.data(), first.size()) == 0);
+}
+
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
   std::string temporary = path.string() + ".tmp-XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));

@@ -56,6 +56,8 @@ class MappedFile {
 /// The file's bytes, at most `limit_bytes` (an error beyond: nothing of ours is that large).
 Result<std::string> ReadFile(const std::filesystem::path& path,
                              std::uint64_t limit_bytes = 64ULL << 20);
+/// Whether two files hold the same bytes.
+Result<bool> SameBytes(const std::filesystem::path& a, const std::filesystem::path& b);
 /// Writes a temporary file beside `path`, syncs and renames it, so that `path` is never
 /// half-written.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);

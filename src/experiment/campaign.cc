@@ -333,16 +333,19 @@ Result<std::optional<Judgement>> Runner::LaunchAndStore(ArmState& state, std::in
   request.settings = plan_.settings;
   request.folder = folder_ / "launches" / name;
   request.full_check = full;
-  const CheckedSteps checked = ChooseCheckedSteps(plan_.seed, state.configuration, round, full);
+  const std::int64_t run_steps = round < 0 ? 0 : state.warmup_steps + state.timed_steps;
+  const CheckedSteps checked =
+      ChooseCheckedSteps(plan_.seed, state.configuration, round, full, run_steps);
   request.replayed_steps = checked.replayed;
   request.state_steps = checked.state;
+  request.middle_step = checked.middle;
   if (round >= 0) {
     request.warmup_steps = state.warmup_steps;
     request.timed_steps = state.timed_steps;
-    const double expected =
-        state.step_seconds * static_cast<double>(state.warmup_steps + state.timed_steps);
-    request.limits.run =
-        std::chrono::seconds(60) + std::chrono::milliseconds(std::llround(1e4 * expected));
+    const double expected = state.step_seconds * static_cast<double>(run_steps);
+    const auto most = std::chrono::milliseconds(std::llround(1e4 * expected));
+    request.limits.run = std::chrono::seconds(60) + most;
+    request.limits.verify += most;
   }
   request.limits.memory_bytes = plan_.memory_limit_bytes;
   LaunchPlace place;
@@ -362,8 +365,7 @@ Result<std::optional<Judgement>> Runner::LaunchAndStore(ArmState& state, std::in
     (void)torn;
     return std::optional<Judgement>();
   }
-  Judgement judgement =
-      JudgeLaunch(*state.gate, seen, full ? verify::Depth::kFull : verify::Depth::kLight);
+  Judgement judgement = JudgeLaunch(*state.gate, seen, DepthsOf(request));
   if (!context_.keep) Clean(request.folder);
   if (seen.prepared && round < 0) {
     const Status set =
@@ -383,7 +385,7 @@ void Runner::Clean(const std::filesystem::path& folder) const {
   // The framework's output stays; its tensors are large and have been compared.
   std::error_code ignored;
   for (const char* name : {"verify-before", "verify-after", "state-run", "state-verify",
-                           "state-before", "state-after"}) {
+                           "state-before", "state-after", "state-again"}) {
     std::filesystem::remove_all(folder / name, ignored);
   }
 }

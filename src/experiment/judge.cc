@@ -28,8 +28,14 @@ std::vector<std::pair<std::int64_t, double>> NumberedLosses(const worker::Ran& r
 }
 
 verify::StepFiles FilesFrom(const StepObservation& step) {
-  return {step.before.weights, step.before.velocity, step.after.weights,
-          step.first_batch,    step.steps,           NumberedLosses(step.run)};
+  verify::StepFiles files;
+  files.weights_before = step.before.weights;
+  files.velocity_before = step.before.velocity;
+  files.weights_after = step.after.weights;
+  files.first_batch = step.first_batch;
+  files.steps = step.steps;
+  files.losses = NumberedLosses(step.run);
+  return files;
 }
 
 Judgement WrongResult(const Error& error) {
@@ -41,14 +47,19 @@ Judgement WrongResult(const Error& error) {
 
 }  // namespace
 
-Judgement JudgeLaunch(const verify::Gate& gate, const LaunchObservation& seen,
-                      verify::Depth depth) {
+Depths DepthsOf(const LaunchRequest& request) {
+  using verify::Depth;
+  if (!request.full_check) return {Depth::kLight, Depth::kLight};
+  return {request.timed_steps == 0 ? Depth::kFull : Depth::kLight, Depth::kFull};
+}
+
+Judgement JudgeLaunch(const verify::Gate& gate, const LaunchObservation& seen, Depths depths) {
   if (seen.failure) return {seen.failure, std::nullopt};
   const verify::Answers before = AnswersFrom(*seen.before);
   const verify::Answers after = AnswersFrom(*seen.after);
   const verify::StepFiles step = FilesFrom(*seen.step);
 
-  auto checks = gate.CheckAnswers(before, depth, "before");
+  auto checks = gate.CheckAnswers(before, depths.before, "before");
   if (!checks.ok()) return WrongResult(checks.error());
   const auto add = [&](std::vector<verify::Check> more) {
     checks->insert(checks->end(), std::make_move_iterator(more.begin()),
@@ -56,15 +67,20 @@ Judgement JudgeLaunch(const verify::Gate& gate, const LaunchObservation& seen,
   };
   add(gate.CheckRunLosses(NumberedLosses(*seen.run)));
   if (seen.state) {
-    auto state_checks = gate.CheckRunState(
-        {seen.state->after_run.weights, seen.state->after_verify, seen.state->steps});
+    auto state_checks = gate.CheckRunState({seen.state->after_run.weights, seen.state->after_verify,
+                                            seen.state->after_second_run, seen.state->steps});
     if (!state_checks.ok()) return WrongResult(state_checks.error());
     add(*std::move(state_checks));
   }
-  auto step_checks = gate.CheckStep(step);
+  auto step_checks = gate.CheckStep(step, "run");
   if (!step_checks.ok()) return WrongResult(step_checks.error());
   add(*std::move(step_checks));
-  auto after_checks = gate.CheckAnswers(after, depth, "after");
+  if (seen.middle) {
+    auto middle_checks = gate.CheckStep(*seen.middle, "middle");
+    if (!middle_checks.ok()) return WrongResult(middle_checks.error());
+    add(*std::move(middle_checks));
+  }
+  auto after_checks = gate.CheckAnswers(after, depths.after, "after");
   if (!after_checks.ok()) return WrongResult(after_checks.error());
   add(*std::move(after_checks));
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "core/file.h"
 #include "frameworks/frameworks.h"
 #include "measure/measure.h"
 #include "verify/gate.h"
@@ -58,8 +60,11 @@ class Conversation {
       return std::move(seen_);
     }
     session_ = std::move(*session);
-    (void)(Greet(start) && Prepare() && FirstStep() && Verify("verify-before", seen_.before) &&
-           MainRun() && StepsAfterRun() && Verify("verify-after", seen_.after) && Finish());
+    const bool gate_launch = request_.timed_steps == 0;
+    (void)(Greet(start) && Prepare() && FirstStep() &&
+           Verify("verify-before", request_.full_check && gate_launch, seen_.before) && MainRun() &&
+           StepsAfterRun() && RunState() && WholeRun() &&
+           Verify("verify-after", request_.full_check, seen_.after) && Finish());
     return std::move(seen_);
   }
 
@@ -123,13 +128,13 @@ class Conversation {
     return true;
   }
 
-  bool Verify(const std::string& folder, std::optional<worker::Verified>& into) {
+  bool Verify(const std::string& folder, bool full, std::optional<worker::Verified>& into) {
     worker::VerifyRequest verify;
     verify.folder = folder;
     verify.batches = request_.sequence->batches;
     verify.learning_rates = request_.sequence->learning_rates;
-    if (request_.full_check) verify.weights_after = {1, verify::Gate::kSteps};
-    verify.gradients = request_.full_check && seen_.hello->gradients != "none";
+    if (full) verify.weights_after = {1, verify::Gate::kSteps};
+    verify.gradients = full && seen_.hello->gradients != "none";
     return Take(session_->Verify(verify), into);
   }
 
@@ -177,18 +182,64 @@ class Conversation {
     std::optional<worker::Exported> exported;
     if (!Take(session_->Export("state-run"), exported)) return false;
     state.after_run = *exported;
+    std::optional<worker::Verified> verified;
+    if (!StepByStep(steps, {steps}, verified)) return false;
+    state.after_verify = verified->weights.at(steps);
+    seen_.state = std::move(state);
+    return true;
+  }
+
+  /// The steps of a run from a reset, each asked for by itself.
+  bool StepByStep(std::int64_t steps, std::set<std::int64_t> weights_after,
+                  std::optional<worker::Verified>& into) {
     worker::VerifyRequest verify;
     verify.folder = "state-verify";
     for (std::int64_t i = 0; i < steps; ++i) verify.batches.push_back(i % request_.pool);
     verify.learning_rates.assign(static_cast<std::size_t>(steps),
                                  request_.network->optimizer.learning_rate);
-    verify.weights_after = {steps};
+    verify.weights_after.assign(weights_after.begin(), weights_after.end());
     verify.logits = false;
     verify.gradients = false;
+    return Take(session_->Verify(verify), into);
+  }
+
+  /// The timed run once more, step by step: the same end, and the right steps in its middle.
+  bool WholeRun() {
+    const std::int64_t middle = request_.middle_step;
+    if (middle == 0) return true;
+    StateObservation state;
+    for (const measure::StepRecord& record : seen_.run->records) state.steps += record.steps;
+    const std::int64_t middle_end = middle + request_.replayed_steps;
     std::optional<worker::Verified> verified;
-    if (!Take(session_->Verify(verify), verified)) return false;
-    state.after_verify = verified->weights.at(steps);
+    if (!StepByStep(state.steps, {middle - 1, middle, middle_end, state.steps}, verified)) {
+      return false;
+    }
+    state.after_run = seen_.step->before;
+    state.after_verify = verified->weights.at(state.steps);
+    const auto same = SameBytes(state.after_run.weights, state.after_verify);
+    if (!same.ok()) return Fail(worker::FailureKind::kWrongResult, same.error().message());
+    if (!*same && !RunAgain(state)) return false;
     seen_.state = std::move(state);
+    if (!verify::VelocityFollows(request_.network->optimizer)) return true;
+    verify::StepFiles files;
+    files.weights_earlier = verified->weights.at(middle - 1);
+    files.weights_before = verified->weights.at(middle);
+    files.weights_after = verified->weights.at(middle_end);
+    files.first_batch = middle % request_.pool;
+    files.steps = request_.replayed_steps;
+    for (std::int64_t i = 0; i < files.steps; ++i) {
+      files.losses.emplace_back(i + 1, verified->losses.at(static_cast<std::size_t>(middle + i)));
+    }
+    seen_.middle = std::move(files);
+    return true;
+  }
+
+  bool RunAgain(StateObservation& state) {
+    std::optional<worker::Ran> ran;
+    if (!Take(session_->Run({state.steps, request_.block_steps, 0, true}), ran)) return false;
+    std::optional<worker::Exported> exported;
+    if (!Take(session_->Export("state-again"), exported)) return false;
+    state.after_second_run = exported->weights;
     return true;
   }
 

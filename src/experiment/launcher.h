@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "experiment/arm.h"
 #include "network/network.h"
+#include "verify/gate.h"
 #include "verify/trajectory.h"
 #include "worker/worker.h"
 
@@ -23,13 +24,18 @@ struct LaunchRequest {
   std::filesystem::path weights, batches;      ///< Absolute.
   std::int64_t pool = 0;                       ///< Batches in the pool.
   std::map<std::string, std::string> settings;
-  std::filesystem::path folder;     ///< The launch's own.
-  bool full_check = false;          ///< Gradients and updates too, not only logits and losses.
+  std::filesystem::path folder;  ///< The launch's own.
+  /// Gradients and updates too, not only logits and losses. In a timed launch only after the run:
+  /// what is asked before it must not tell that this launch is looked at more closely.
+  bool full_check = false;
   std::int64_t warmup_steps = 0;    ///< Steps before the timed ones, in the same run.
   std::int64_t timed_steps = 0;     ///< 0: a gate launch, which calibrates instead.
   std::int64_t block_steps = 5;     ///< For asynchronous adapters.
   std::int64_t replayed_steps = 1;  ///< After the run; the gate replays them.
-  std::int64_t state_steps = 0;     ///< Of the run to be compared with `verify`; 0: none.
+  std::int64_t state_steps = 0;     ///< Of a further run to be compared with `verify`; 0: none.
+  /// If not 0: `verify` takes the steps of the whole run again; it must end in the same state, and
+  /// the gate replays `replayed_steps` of them after so many.
+  std::int64_t middle_step = 0;
   worker::Limits limits;
 };
 
@@ -46,6 +52,7 @@ struct StateObservation {
   worker::Exported after_run;
   std::filesystem::path after_verify;  ///< Weights.
   std::int64_t steps = 0;
+  std::optional<std::filesystem::path> after_second_run;  ///< Only where the first two differ.
 };
 
 /// What one launch showed, as far as it came.
@@ -57,6 +64,7 @@ struct LaunchObservation {
   std::optional<worker::Ran> run;                 ///< Warm-up and timed steps, from a reset.
   std::optional<StateObservation> state;          ///< Only if asked for.
   std::optional<StepObservation> step;
+  std::optional<verify::StepFiles> middle;  ///< Steps amid those of the run, by `verify`.
   std::optional<worker::Finished> finished;
   double ready_seconds = 0.0;  ///< Start to the answer to `hello`.
   double prepare_seconds = 0.0;

@@ -47,19 +47,23 @@ std::vector<std::vector<std::size_t>> RoundOrders(std::size_t arms, std::size_t 
 }
 
 CheckedSteps ChooseCheckedSteps(std::uint64_t seed, std::int64_t configuration, std::int64_t round,
-                                bool full) {
+                                bool full, std::int64_t run_steps) {
   using verify::Gate;
   const data::NamedStream stream(seed, fmt::format("checked steps of round {}", round));
   const auto draw = [&](std::uint64_t index, std::int64_t least, std::int64_t most) {
     const auto bound = static_cast<std::uint64_t>(most - least + 1);
     return least + static_cast<std::int64_t>(
-                       stream.Below(2 * static_cast<std::uint64_t>(configuration) + index, bound));
+                       stream.Below(3 * static_cast<std::uint64_t>(configuration) + index, bound));
   };
   CheckedSteps steps;
   // Two suffice for a light check: each replayed step costs three of the reference's.
   steps.replayed = full ? draw(0, Gate::kLeastReplayedSteps, Gate::kMostReplayedSteps)
                         : Gate::kLeastReplayedSteps;
-  if (full) steps.state = draw(1, Gate::kLeastStateSteps, Gate::kMostStateSteps);
+  if (full && run_steps == 0) {
+    steps.state = draw(1, Gate::kLeastStateSteps, Gate::kMostStateSteps);
+  } else if (full) {
+    steps.middle = draw(2, Gate::kRunSteps + 1, run_steps - steps.replayed);
+  }
   return steps;
 }
 

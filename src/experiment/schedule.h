@@ -15,11 +15,13 @@ std::vector<std::vector<std::size_t>> RoundOrders(std::size_t arms, std::size_t 
 /// How many steps of a launch are compared, so chosen that no adapter knows them beforehand.
 struct CheckedSteps {
   std::int64_t replayed = 0;  ///< LaunchRequest::replayed_steps.
-  std::int64_t state = 0;     ///< LaunchRequest::state_steps; 0 unless the launch is checked fully.
+  std::int64_t state = 0;     ///< LaunchRequest::state_steps, of a gate launch.
+  std::int64_t middle = 0;    ///< LaunchRequest::middle_step, of a timed launch checked fully.
 };
 
-/// Drawn for each launch; the same again for the same seed, configuration and round.
+/// Drawn for each launch; the same again for the same seed, configuration and round. `run_steps`:
+/// of the timed run with its warm-up, at least 20; 0 for a gate launch.
 CheckedSteps ChooseCheckedSteps(std::uint64_t seed, std::int64_t configuration, std::int64_t round,
-                                bool full);
+                                bool full, std::int64_t run_steps);
 
 }  // namespace dlbench::experiment

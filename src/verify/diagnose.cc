@@ -261,6 +261,7 @@ std::string DiagnoseGradient(const GateData& data, const Check& failed, const An
 std::string Diagnose(const GateData& data, const Check& failed, const Answers* answers,
                      const StepFiles* step) {
   if (!failed.error.finite) return "values are not finite";
+  if (failed.moment == "middle") return "amid many steps other work is done than in the first ones";
   switch (failed.quantity) {
     case Quantity::kLogits:
       return answers != nullptr ? DiagnoseLogits(data, failed, *answers) : "";

@@ -38,7 +38,9 @@ struct Answers {
 /// The state around a few more steps after the timed run.
 struct StepFiles {
   std::filesystem::path weights_before;
-  std::optional<std::filesystem::path> velocity_before;  ///< Absent only without momentum.
+  std::optional<std::filesystem::path> velocity_before;  ///< Absent without momentum, or:
+  /// One step earlier still, from which the velocity follows (VelocityFollows).
+  std::optional<std::filesystem::path> weights_earlier;
   std::filesystem::path weights_after;
   std::int64_t first_batch = 0;  ///< Pool index of the first step; the others follow.
   std::int64_t steps = 1;
@@ -46,9 +48,14 @@ struct StepFiles {
   std::vector<std::pair<std::int64_t, double>> losses;
 };
 
+/// Whether the velocity follows from the weights before and after a step: not with Nesterov's rule.
+bool VelocityFollows(const network::Optimizer& optimizer);
+
 /// The adapter's weights after the same steps, taken once by `run` and once by `verify`.
 struct StateFiles {
   std::filesystem::path after_run, after_verify;
+  /// After another run of as many steps, where the first two differ: how far honest repetitions do.
+  std::optional<std::filesystem::path> after_second_run;
   std::int64_t steps = 0;  ///< From a reset, at the network's rate.
 };
 
@@ -67,8 +74,9 @@ class Gate {
   static constexpr std::int64_t kSteps = 5;
   /// Steps of a run whose losses are held against the reference's own trajectory.
   static constexpr std::int64_t kRunSteps = 10;
-  /// Steps of the run that is compared with `verify`: more than kRunSteps, and few enough that the
-  /// limits measured over kRunSteps steps hold (rounding errors grow with the steps).
+  /// Steps of a gate launch's run that is compared with `verify`: more than kRunSteps, and few
+  /// enough that the limits measured over kRunSteps steps hold (rounding errors grow with the
+  /// steps).
   static constexpr std::int64_t kLeastStateSteps = 11, kMostStateSteps = 16;
   /// Steps replayed after the run: more than one, since a run of one step may be another code path.
   static constexpr std::int64_t kLeastReplayedSteps = 2, kMostReplayedSteps = 4;
@@ -88,10 +96,12 @@ class Gate {
   virtual std::vector<Check> CheckRunLosses(
       std::span<const std::pair<std::int64_t, double>> losses) const = 0;
   /// Compares the adapter with itself: a run must leave the state that `verify` reaches by the same
-  /// steps. No reference is needed, so this costs the adapter's own steps only.
+  /// steps, however many. No reference is needed, so this costs the adapter's own steps only.
   virtual Result<std::vector<Check>> CheckRunState(const StateFiles& files) const = 0;
-  /// Replays the steps after the run from the exported state and compares the update and losses.
-  virtual Result<std::vector<Check>> CheckStep(const StepFiles& files) const = 0;
+  /// Replays a few steps from the adapter's own state and compares the update and losses. `moment`:
+  /// "run" for those after the run, "middle" for those amid as many as the run had.
+  virtual Result<std::vector<Check>> CheckStep(const StepFiles& files,
+                                               const std::string& moment) const = 0;
 
   /// The result of all checks: status, first failure in execution order, likely cause. `answers`
   /// and `step` serve the diagnosis; null where there are none.

@@ -19,6 +19,8 @@ void DecoyAdapter::Overhear(const sdk::Json& request) {
   run_steps_ = is_run ? request.IntegerAt("steps") : 0;
   long_run_ = run_steps_ > 1;
   noted_ = 0;
+  is_run_ = is_run;
+  asked_ = 0;
 }
 
 sdk::Prepared DecoyAdapter::Prepare(const sdk::Spec& spec) {
@@ -75,6 +77,7 @@ void DecoyAdapter::Reset() {
 
 void DecoyAdapter::Step(std::int64_t batch, double learning_rate) {
   ++taken_;
+  ++asked_;
   if (Is(Decoy::kClaimedSteps) && taken_ > 10) {
     reported_loss_ *= 0.999;
     return;
@@ -152,7 +155,9 @@ double DecoyAdapter::ChosenRate(double learning_rate) const {
 
 bool DecoyAdapter::HalvesBatch() const {
   return Is(Decoy::kHalfBatch) || (Is(Decoy::kHonestWhileWatched) && long_run_) ||
-         (Is(Decoy::kHalfWorkAfterTen) && long_run_ && taken_ > 10);
+         (Is(Decoy::kHalfWorkAfterTen) && long_run_ && taken_ > 10) ||
+         (Is(Decoy::kHalfWorkInLongRuns) && is_run_ && asked_ > 16) ||
+         (Is(Decoy::kHalfWorkInLongRequests) && asked_ > 16);
 }
 
 /// What a fault wants to keep of the state before the step.

@@ -60,6 +60,8 @@ class DecoyAdapter final : public PlainAdapter {
   bool long_run_ = false;  ///< The request is a run of more than one step.
   std::int64_t run_steps_ = 0;
   std::int64_t noted_ = 0;  ///< Steps of the run that were noted instead of taken.
+  bool is_run_ = false;     ///< The request is a run.
+  std::int64_t asked_ = 0;  ///< Steps of the request so far.
   int resets_ = 0;
   int taken_ = 0;  ///< Steps since the last reset.
   std::int64_t last_batch_ = 0;

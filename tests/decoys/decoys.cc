@@ -6,9 +6,9 @@
 namespace dlbench::decoys {
 namespace {
 
-constexpr std::array<std::string_view, 12> kChecks = {
-    "logits",   "loss",  "gradient", "update",  "run_loss", "run_update",
-    "prepared", "times", "sync",     "threads", "finite",   "run_state"};
+constexpr std::array<std::string_view, 13> kChecks = {
+    "logits", "loss", "gradient", "update", "run_loss",  "run_update", "prepared",
+    "times",  "sync", "threads",  "finite", "run_state", "middle"};
 
 // clang-format off
 constexpr DecoyInfo kDecoys[] = {
@@ -130,6 +130,10 @@ constexpr DecoyInfo kDecoys[] = {
      "run_loss", "loss of the run's first steps"},
     {Decoy::kHalfWorkAfterTen, "half_work_after_ten", "runs of more than one step use half of each batch from the eleventh step on",
      "run_state", "the state after the run is not that of verify"},
+    {Decoy::kHalfWorkInLongRuns, "half_work_in_long_runs", "runs use half of each batch from their seventeenth step on",
+     "run_state", "the state after the run is not that of verify"},
+    {Decoy::kHalfWorkInLongRequests, "half_work_in_long_requests", "runs and verify alike use half of each batch from their seventeenth step on",
+     "middle", "steps amid many are not those of the reference"},
     {Decoy::kNanLater, "nan_later", "a weight becomes NaN after twenty steps",
      "finite", "not finite"},
     {Decoy::kExtraThread, "extra_thread", "one thread more than asked for is busy",

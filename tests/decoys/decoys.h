@@ -72,6 +72,8 @@ enum class Decoy {
   kEarlyReturn,
   kHonestWhileWatched,
   kHalfWorkAfterTen,
+  kHalfWorkInLongRuns,
+  kHalfWorkInLongRequests,
   kNanLater,
   kExtraThread,
 };
@@ -90,7 +92,8 @@ struct DecoyInfo {
 /// and losses of later steps (a wrong update shows in those too); then `prepared` (the answer to
 /// prepare), `times` (of ran), `sync` (work left after ran), `threads` (processor time), `finite`
 /// (a value that is not), `run_state` (the state after a run of many steps, compared with verify's
-/// over the same batches: no check of one single step can see it).
+/// over the same batches: no check of one single step can see it), `middle` (a few steps amid many
+/// taken by verify).
 std::span<const std::string_view> Checks();
 
 /// All decoys without kNone, in the order of the enumeration.

@@ -17,7 +17,7 @@ import oracle
 PLAIN, DECOY = os.path.abspath(sys.argv[-2]), os.path.abspath(sys.argv[-1])
 STEPS = 200
 LIMITS = {"logits": 1e-5, "loss": 1e-5, "gradient": 1e-5, "update": 2e-4, "run_loss": 2e-4,
-          "run_update": 2e-3, "run_state": 1e-2}
+          "run_update": 2e-3, "run_state": 1e-2, "middle": 1e-2}
 
 
 def cpu_seconds(pid):
@@ -49,7 +49,7 @@ class Launch:
 
     def script(self):
         several = dict(batches=[i % drive.POOL for i in range(24)], learning_rates=[0.05] * 24,
-                       weights_after=[24], logits=False, gradients=False)
+                       weights_after=[19, 20, 22, 24], logits=False, gradients=False)
         return [("hello", "hello", {"protocol": 1}), ("prepare", "prepare", self.fields),
                 ("verify", "verify", dict(drive.VERIFY, folder="verify-0")),
                 ("run", "run", dict(steps=STEPS, block_steps=5, first_batch=0, reset=True)),
@@ -67,7 +67,7 @@ class Launch:
         """The first of decoys.cc's checks to fail and by how much, or None."""
         for check in (self.check_finite, self.check_prepared, self.check_verify, self.check_times,
                       self.check_run_losses, self.check_sync, self.check_threads,
-                      self.check_run_update, self.check_run_state):
+                      self.check_run_update, self.check_run_state, self.check_middle):
             failure = check(reference)
             if failure:
                 return failure
@@ -153,6 +153,17 @@ class Launch:
     def check_run_state(self, reference):
         return self.compare(self.updates(self.tensors("state/weights"), reference.initial,
                                          self.tensors("verify-1/weights-24"), "run_state"))
+
+
+    def check_middle(self, reference):
+        """Two steps amid the 24 of verify; the velocity follows from the step before them."""
+        earlier, before, after = (self.tensors("verify-1/weights-%d" % n) for n in (19, 20, 22))
+        reference.weights = {name: list(values) for name, values in before.items()}
+        reference.velocity = {name: [(e - b) / 0.05 for e, b in zip(earlier[name], before[name])]
+                              for name in before}
+        for step in (20, 21):
+            reference.step(step % drive.POOL, 0.05)
+        return self.compare(self.updates(after, before, reference.weights, "middle"))
 
 
 class DecoysTest(unittest.TestCase):

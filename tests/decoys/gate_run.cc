@@ -84,22 +84,21 @@ Judgement GateRun::Launch(const frameworks::Installation& installation,
   request.batches = case_->batches_path();
   request.pool = case_->pool();
   request.folder = folder_ / fmt::format("launch-{}", launches_++);
-  request.full_check = !options.timed;
+  request.full_check = true;
+  if (options.timed) {
+    request.warmup_steps = options.warmup_steps;
+    request.timed_steps = options.timed_steps;
+  }
   const auto checked =
-      experiment::ChooseCheckedSteps(options.seed, 0, options.timed ? 0 : -1, request.full_check);
+      experiment::ChooseCheckedSteps(options.seed, 0, options.timed ? 0 : -1, request.full_check,
+                                     request.warmup_steps + request.timed_steps);
   request.replayed_steps = checked.replayed;
   request.state_steps = checked.state;
-  if (options.timed) {
-    request.warmup_steps = 100;
-    // Fault-free steps of the test networks take about 50 us: long enough for processor time to
-    // show above the slack that short runs are given.
-    request.timed_steps = 20'000;
-  }
+  request.middle_step = checked.middle;
   SystemClock clock;
   experiment::ProcessLauncher launcher(clock, nullptr, folder_ / "cache");
   auto judgement =
-      experiment::JudgeLaunch(**gate, launcher.Launch(request),
-                              options.timed ? verify::Depth::kLight : verify::Depth::kFull);
+      experiment::JudgeLaunch(**gate, launcher.Launch(request), experiment::DepthsOf(request));
   std::error_code ignored;
   std::filesystem::remove_all(request.folder, ignored);
   return judgement;

@@ -28,7 +28,10 @@ struct LaunchOptions {
   std::string preset = "default";
   int threads = 1;
   std::uint64_t seed = 1;  ///< Of the numbers of checked steps.
-  bool timed = false;      ///< A timed launch of 300 steps instead of a gate launch.
+  bool timed = false;      ///< A timed launch instead of a gate launch.
+  /// Of a timed launch. Fault-free steps of the test networks take about 50 us: long enough for
+  /// processor time to show above the slack that short runs are given.
+  std::int64_t warmup_steps = 100, timed_steps = 20'000;
 };
 
 /// Real launches of one network and batch with synthetic data, judged as a campaign judges them.

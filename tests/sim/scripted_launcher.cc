@@ -88,7 +88,7 @@ class ScriptedLauncher::Answers {
   /// The state after `steps` steps, the same for `run` and `verify`.
   StateObservation StateAfter(std::int64_t steps) {
     const RunAnswer& run = RunOf(steps);
-    return {run.end, run.end.weights, steps};
+    return {run.end, run.end.weights, steps, std::nullopt};
   }
 
  private:
@@ -224,6 +224,7 @@ LaunchObservation ScriptedLauncher::DoLaunch(const LaunchRequest& request) {
       request.timed_steps > 0 ? request.warmup_steps + request.timed_steps : 20;
   seen.step = answers.StepsAfter(steps, request.replayed_steps);
   if (request.state_steps > 0) seen.state = answers.StateAfter(request.state_steps);
+  if (request.middle_step > 0) seen.state = answers.StateAfter(steps);
   worker::Ran run;
   run.losses = answers.Losses(steps);
   const auto step_ns = std::llround(turn.step_seconds * 1e9);
