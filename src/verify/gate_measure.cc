@@ -65,11 +65,7 @@ Status MeasureLimits(GateData& data) {
         RunReference(data.network(), data.start, *gate_case.pool, RunSequence(gate_case),
                      {false, {0, Gate::kRunSteps}, false},
                      {reference::Precision::kFloat32, order}));
-    for (std::size_t i = 0; i < observed.losses.size(); ++i) {
-      data.limits.Observe(
-          Quantity::kRunLoss, "", static_cast<std::int64_t>(i) + 1,
-          Compare(std::span(&observed.losses[i], 1), std::span(&data.run_reference.losses[i], 1)));
-    }
+    ObserveLosses(observed, data.run_reference, Quantity::kRunLoss, data.limits);
     ObserveChange(observed, data.run_reference, Gate::kRunSteps, Quantity::kRunState, data.limits);
   }
   return {};

@@ -39,11 +39,20 @@ Check Limits::Judge(Quantity quantity, const std::string& tensor, const std::str
   return check;
 }
 
-void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, Limits& limits) {
+void ObserveLosses(const Trajectory& observed, const Trajectory& reference, Quantity quantity,
+                   Limits& limits) {
+  ErrorFigures largest;
   for (std::size_t i = 0; i < reference.losses.size(); ++i) {
-    limits.Observe(Quantity::kLoss, "", static_cast<std::int64_t>(i) + 1,
-                   Compare(std::span(&observed.losses[i], 1), std::span(&reference.losses[i], 1)));
+    largest = Larger(
+        largest, Compare(std::span(&observed.losses[i], 1), std::span(&reference.losses[i], 1)));
   }
+  for (std::size_t i = 0; i < reference.losses.size(); ++i) {
+    limits.Observe(quantity, "", static_cast<std::int64_t>(i) + 1, largest);
+  }
+}
+
+void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, Limits& limits) {
+  ObserveLosses(observed, reference, Quantity::kLoss, limits);
   if (!reference.logits.empty()) {
     limits.Observe(Quantity::kLogits, "", 1,
                    Compare(std::span<const double>(observed.logits), reference.logits));
