@@ -12,11 +12,16 @@ void Limits::Observe(Quantity quantity, const std::string& tensor, std::int64_t 
   known = Larger(known, natural);
 }
 
-Limit Limits::Of(Quantity quantity, const std::string& tensor, std::int64_t steps) const {
+ErrorFigures Limits::Natural(Quantity quantity, const std::string& tensor,
+                             std::int64_t steps) const {
   const auto found = natural_.find({quantity, tensor, steps});
-  if (found == natural_.end()) return {kNormFloor, kWorstFloor};
-  return {kSafety * found->second.norm_relative + kNormFloor,
-          kSafety * found->second.worst_over_rms + kWorstFloor};
+  return found == natural_.end() ? ErrorFigures{} : found->second;
+}
+
+Limit Limits::Of(Quantity quantity, const std::string& tensor, std::int64_t steps) const {
+  const ErrorFigures natural = Natural(quantity, tensor, steps);
+  return {kSafety * natural.norm_relative + kNormFloor,
+          kSafety * natural.worst_over_rms + kWorstFloor};
 }
 
 Check Limits::Judge(Quantity quantity, const std::string& tensor, const std::string& moment,

@@ -32,6 +32,8 @@ class Limits {
   /// Raises the natural error of a quantity.
   void Observe(Quantity quantity, const std::string& tensor, std::int64_t steps,
                const ErrorFigures& natural);
+  /// The largest error observed; zeros if none was.
+  ErrorFigures Natural(Quantity quantity, const std::string& tensor, std::int64_t steps) const;
   /// The limit of a quantity that was observed; a quantity never observed has only the floor.
   Limit Of(Quantity quantity, const std::string& tensor, std::int64_t steps) const;
   /// A check of `error` against the limit.

@@ -89,6 +89,11 @@ Result<Replay> ReplaySteps(const GateData& data, const StepFiles& files) {
     ObserveTrajectory(natural, replay.right, replay.limits);
     ObserveChange(natural, replay.right, files.steps, Quantity::kRunUpdate, replay.limits);
   }
+  // Two to four losses under two orders are few: what was seen of the run's first ones counts too.
+  for (std::int64_t step = 1; step <= files.steps; ++step) {
+    replay.limits.Observe(Quantity::kLoss, "", step,
+                          data.limits.Natural(Quantity::kRunLoss, "", 1));
+  }
   if (derived) {
     DLBENCH_ASSIGN_OR_RETURN(const Trajectory natural,
                              RunReference(network, WithRoundingOfVelocity(data, replay.start), pool,
