@@ -9,18 +9,15 @@
 #include <ostream>
 
 namespace dlbench::cli {
-namespace {
 
-int TerminalWidth() {
+int TerminalWidth(int descriptor) {
   winsize size{};
-  const bool known = ::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  const bool known = ::isatty(descriptor) != 0 && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0;
   return known ? static_cast<int>(size.ws_col) : 0;
 }
 
-}  // namespace
-
 void WriteReport(Context& context, const report::Report& report, report::Format format) {
-  const int width = TerminalWidth();
+  const int width = TerminalWidth(STDOUT_FILENO);
   const bool color = width > 0 && std::getenv("NO_COLOR") == nullptr;
   *context.out << report::Render(report, format, width, color);
 }

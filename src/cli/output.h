@@ -8,6 +8,9 @@
 
 namespace dlbench::cli {
 
+/// Columns of the terminal behind `descriptor`; 0 where it is none or they are not known.
+int TerminalWidth(int descriptor);
+
 /// Writes `report` to `context.out`; a terminal gets its width and colour, a pipe neither.
 void WriteReport(Context& context, const report::Report& report, report::Format format);
 

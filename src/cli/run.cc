@@ -172,7 +172,8 @@ Status Execute(const Options& options, bool verify_only, Context& context) {
   experiment::Progress progress(*context.err, clock,
                                 options.quiet ? Style::kSilent
                                 : terminal    ? Style::kTerminal
-                                              : Style::kPlain);
+                                              : Style::kPlain,
+                                static_cast<std::size_t>(TerminalWidth(STDERR_FILENO)));
   campaign.progress = &progress;
   campaign.command_line = DescribePlan(plan, verify_only);
   DLBENCH_ASSIGN_OR_RETURN(const std::int64_t id, experiment::RunCampaign(plan, campaign, *store));

@@ -7,6 +7,19 @@
 #include "core/text.h"
 
 namespace dlbench::experiment {
+namespace {
+
+/// The first `count` characters of valid UTF-8 text.
+std::string FirstColumns(const std::string& text, std::size_t count) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool continues = (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+    if (!continues && characters++ == count) return text.substr(0, i);
+  }
+  return text;
+}
+
+}  // namespace
 
 void Progress::Note(const std::string& text) {
   if (style_ == Style::kSilent) return;
@@ -31,13 +44,13 @@ std::string Progress::TimeLeft() const {
 
 void Progress::Launching(const std::string& label) {
   if (style_ == Style::kSilent) return;
-  const std::string line =
-      fmt::format("[{}/{}{}] {}", done_ + 1, total_, TimeLeft(), Printable(label));
+  std::string line = fmt::format("[{}/{}{}] {}", done_ + 1, total_, TimeLeft(), Printable(label));
   if (style_ == Style::kPlain) {
     out_ << line << '\n' << std::flush;
     return;
   }
   Clear();
+  if (columns_ > 1) line = FirstColumns(line, columns_ - 1);
   out_ << line << std::flush;
   shown_ = line.size();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -14,9 +15,10 @@ class Progress {
  public:
   enum class Style { kSilent, kPlain, kTerminal };
 
-  /// `out` and `clock` must outlive it.
-  Progress(std::ostream& out, Clock& clock, Style style)
-      : out_(out), clock_(clock), style_(style) {}
+  /// `out` and `clock` must outlive it. `columns`: of the terminal, where known (else 0); a longer
+  /// line is cut, since one that wraps could not be overwritten.
+  Progress(std::ostream& out, Clock& clock, Style style, std::size_t columns = 0)
+      : out_(out), clock_(clock), style_(style), columns_(columns) {}
   ~Progress() { Clear(); }
 
   /// A line that stays: what is being done, what was found.
@@ -36,6 +38,7 @@ class Progress {
   std::ostream& out_;
   Clock& clock_;
   const Style style_;
+  const std::size_t columns_;
   std::int64_t total_ = 0, done_ = 0;
   std::int64_t start_ns_ = 0;
   std::size_t shown_ = 0;

@@ -39,6 +39,15 @@ TEST(ProgressTest, ATerminalHasOneLineThatGoesAndNotesThatStay) {
   EXPECT_EQ(out.str(), "[1/2] first\r           \rsaid\n[1/2] x\r       \r");
 }
 
+TEST(ProgressTest, ALineIsCutToTheTerminalSoThatItCanBeOverwritten) {
+  std::ostringstream out;
+  SetClock clock;
+  Progress progress(out, clock, Progress::Style::kTerminal, 10);
+  progress.Begin(1);
+  progress.Launching("\u00e9\u00e9\u00e9\u00e9");  // Two bytes, one column each.
+  EXPECT_EQ(out.str(), "[1/1] \u00e9\u00e9\u00e9");
+}
+
 TEST(ProgressTest, SilentSaysNothing) {
   std::ostringstream out;
   SetClock clock;
