@@ -301,6 +301,11 @@ Result<report::Report> BuildReport(store::Store& store, std::int64_t campaign,
   const auto peaks = PeaksOf(found->machine_json);
   for (const Evidence& entry : evidence) report.results.push_back(MakeRow(entry, peaks));
   if (!evidence.empty()) AddComparisons(evidence, margin, report);
+  for (const Evidence& entry : evidence) {
+    for (const store::LaunchRow* launch : entry.Failed()) {
+      if (launch->status == "damaged") report.warnings.push_back(launch->reason);
+    }
+  }
   if (!report.finished) report.warnings.push_back("the campaign is not finished; --resume goes on");
   report.sentence = report::BuildSentence(report);
   return report;

@@ -28,7 +28,9 @@ constexpr const char* kSelectConfigurations =
     " WHERE e.campaign IS NOT NULL"
     " OR c.id IN (SELECT configuration FROM launch WHERE campaign = ?1)"
     " OR c.id IN (SELECT configuration FROM in_flight WHERE campaign = ?1)"
-    " ORDER BY c.id";
+    // Shared with earlier campaigns, so that ids tell nothing about the order in this one.
+    " ORDER BY coalesce((SELECT min(id) FROM launch WHERE campaign = ?1 AND configuration = c.id),"
+    " 9223372036854775807), c.id";
 
 /// The columns in the order of the statements above, without identity.
 std::vector<Value> ConfigurationValues(const Configuration& c) {

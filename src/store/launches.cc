@@ -121,12 +121,14 @@ Result<LaunchRow> ReadLaunch(const Statement& row) {
   DLBENCH_ASSIGN_OR_RETURN(launch.disturbance, NumberMapFromJson(row.Text(21)));
   launch.summary = ReadSummary(row, 22);
   launch.id = row.Int(34);
-  auto records = measure::DecodeRecords(row.Bytes(33));
-  if (!records) {
-    return Error(ErrorCode::kInput, "the records of launch " + std::to_string(launch.id) +
-                                        " are torn: run 'dlbench check'");
+  if (auto records = measure::DecodeRecords(row.Bytes(33))) {
+    launch.records = std::move(*records);
+  } else {
+    launch.status = "damaged";
+    launch.reason = "the stored records of launch " + std::to_string(launch.id) +
+                    " are torn: it is not counted; 'dlbench check' says more";
+    launch.summary.reset();
   }
-  launch.records = std::move(*records);
   return launch;
 }
 

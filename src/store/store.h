@@ -52,7 +52,7 @@ struct LaunchRow {
   std::int64_t round = 0;     ///< From 0; -1 for the gate launch.
   std::int64_t position = 0;  ///< Place within the round.
   std::string purpose;        ///< "gate" or "timed".
-  std::string status;         ///< "done", or the failure kind of docs/results.md.
+  std::string status;         ///< "done", the failure kind of docs/results.md, or "damaged".
   std::string reason;
   std::optional<int> signal, exit_status;
   std::string log_tail;
@@ -106,7 +106,8 @@ class Store {
   virtual Result<std::vector<Campaign>> Campaigns() = 0;
   /// The id of the equal configuration if stored, else adds it.
   virtual Result<std::int64_t> AddConfiguration(const Configuration& configuration) = 0;
-  /// Those with a launch, begun or ended, or with effective settings in the campaign, by id.
+  /// Those with a launch, begun or ended, or with effective settings in the campaign, in the order
+  /// of their first launches there.
   virtual Result<std::vector<Configuration>> Configurations(std::int64_t campaign) = 0;
   /// Sets what the adapter said after `prepare`, in the campaign that this object last added, began
   /// a launch in or added a launch to. kFailed where the same campaign holds other ones already:
@@ -120,7 +121,8 @@ class Store {
   /// the same campaign, configuration, round and purpose.
   virtual Result<std::int64_t> AddLaunch(const LaunchRow& launch,
                                          const std::optional<VerificationRow>& verification) = 0;
-  /// In the order in which they were added, raw records included.
+  /// In the order in which they were added, raw records included. One whose records are torn comes
+  /// as "damaged", with a reason and without a summary.
   virtual Result<std::vector<LaunchRow>> Launches(std::int64_t campaign) = 0;
   virtual Result<std::vector<VerificationRow>> Verifications(std::int64_t campaign) = 0;
 

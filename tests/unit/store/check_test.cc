@@ -88,7 +88,12 @@ TEST_F(C64Check, HalfARecordIsReportedWithItsLaunch) {
                     " WHERE id = 1"),
               ElementsAre(AllOf(HasSubstr("launch 1 "), HasSubstr("torn"))));
   const auto launches = store_->Launches(campaign_);
-  EXPECT_THAT(launches.error().message(), HasSubstr("launch 1"));
+  ASSERT_TRUE(launches.ok()) << launches.error().message();
+  ASSERT_THAT(*launches, SizeIs(4));
+  EXPECT_EQ(launches->front().status, "damaged");
+  EXPECT_THAT(launches->front().reason, HasSubstr("launch 1 are torn"));
+  EXPECT_FALSE(launches->front().summary.has_value());
+  EXPECT_EQ(launches->at(1).status, "done");
 }
 
 TEST_F(Check, RecordsOfAFailedLaunchAreReported) {
