@@ -30,6 +30,9 @@ constexpr int kFailuresInARow = 2;
 /// reference.
 constexpr std::int64_t kLeastTimedSteps = 10;
 constexpr std::int64_t kLeastWarmupSteps = 10;
+/// Most lengths: a step's record takes up to 66 bytes of an answer of at most 16 MiB.
+constexpr std::int64_t kMostTimedSteps = 150'000;
+constexpr std::int64_t kMostWarmupSteps = 50'000;
 
 /// Steps of `step_seconds` each that fill `seconds`.
 std::int64_t StepsFor(double seconds, double step_seconds) {
@@ -254,8 +257,10 @@ void Runner::PlanSteps() {
   }
   for (ArmState& state : states_) {
     const auto [slowest, fastest] = slowest_and_fastest.at(state.arm->group_index);
-    state.timed_steps = std::max(kLeastTimedSteps, StepsFor(plan_.launch_seconds, slowest));
-    state.warmup_steps = std::max(kLeastWarmupSteps, StepsFor(plan_.warmup_seconds, fastest));
+    state.timed_steps =
+        std::clamp(StepsFor(plan_.launch_seconds, slowest), kLeastTimedSteps, kMostTimedSteps);
+    state.warmup_steps =
+        std::clamp(StepsFor(plan_.warmup_seconds, fastest), kLeastWarmupSteps, kMostWarmupSteps);
   }
   // A resumed campaign keeps the numbers it began with.
   for (const auto& [key, steps] : done_) {
