@@ -1,13 +1,16 @@
 #include "cli/app.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "cli/commands.h"
 #include "core/file.h"
+#include "core/text.h"
 
 namespace dlbench::cli {
 namespace {
@@ -50,6 +53,44 @@ Context MakeContext(std::ostream& out, std::ostream& err) {
   context.out = &out;
   context.err = &err;
   return context;
+}
+
+/// The names that a word could have been: of the commands or, for "--word", of the options.
+std::vector<std::string> KnownNames(const CLI::App& command, bool options) {
+  std::vector<std::string> names;
+  if (options) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    return names;
+  }
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+/// What is wrong with the first word that `app` does not know, where that can be said more
+/// helpfully than CLI11 does; else empty.
+std::string ExplainUnknownWord(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  int i = 1;
+  for (; i < argc; ++i) {
+    const auto names = KnownNames(*command, false);
+    if (names.empty() || argv[i][0] == '-') break;
+    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
+      return "there is no command '" + Printable(argv[i]) + "'" + SuggestionFor(argv[i], names);
+    }
+    command = command->get_subcommand(argv[i]);
+  }
+  for (const std::string& word : app.remaining(true)) {
+    const auto names = KnownNames(*command, true);
+    const std::string name = word.substr(0, word.find('='));
+    if (word.rfind("--", 0) != 0) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return "there is no option '" + Printable(name) + "'" + SuggestionFor(name, names);
+  }
+  return "";
 }
 
 }  // namespace
@@ -102,6 +143,12 @@ int RunApp(int argc, char** argv, std::ostream& out, std::ostream& err) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are "errors" with status 0.
+    if (error.get_exit_code() != 0) {
+      if (const std::string what = ExplainUnknownWord(app, argc, argv); !what.empty()) {
+        err << "dlbench: " << what << '\n';
+        return kUsageError;
+      }
+    }
     const int status = app.exit(error, out, err);
     return status == 0 ? kDone : kUsageError;
   }
