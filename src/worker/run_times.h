@@ -12,8 +12,8 @@ namespace dlbench::worker {
 /// reply, and they add up to at least 95 % of the time from the first begin to the last end and of
 /// the time from request to reply. `reset_bytes`: weights and state that the adapter had to restore
 /// before the first step, 0 without a reset. Time for which other processes kept the adapter
-/// waiting (Ran::kept_waiting_seconds) may pass before the first step and after the last one.
-/// kWrongResult with the numbers otherwise.
+/// waiting (Ran::kept_waiting_seconds) may pass before the first step and after the last one, and
+/// in the longest gaps between steps, one in a hundred. kWrongResult with the numbers otherwise.
 std::optional<Failure> CheckTimes(const Ran& ran, std::uint64_t reset_bytes);
 
 }  // namespace dlbench::worker

@@ -117,6 +117,20 @@ TEST(RunTimesTest, WaitingExcusesNoWorkBetweenTheSteps) {
   EXPECT_THAT(FaultOf(ran), HasSubstr("between the steps"));
 }
 
+TEST(RunTimesTest, LosingTheProcessorBetweenTwoStepsIsNotWorkBetweenThem) {
+  Ran ran = Records(10, 1, kMs, 0, 0);
+  for (std::size_t i = 5; i < ran.records.size(); ++i) {
+    ran.records[i].begin_ns += 5 * kMs;
+    ran.records[i].end_ns += 5 * kMs;
+  }
+  ran.reply_ns += 5 * kMs;
+  EXPECT_THAT(FaultOf(ran), HasSubstr("between the steps")) << "nobody else worked meanwhile";
+  ran.kept_waiting_seconds = 0.005;
+  EXPECT_EQ(FaultOf(ran), "");
+  ran.kept_waiting_seconds = 0.002;
+  EXPECT_THAT(FaultOf(ran), HasSubstr("between the steps")) << "no more than the waiting explains";
+}
+
 Ran Worked(double cpu_seconds, double wall_seconds) {
   Ran ran;
   ran.reply_ns = static_cast<std::int64_t>(wall_seconds * 1e9);
