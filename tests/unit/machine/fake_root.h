@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,12 +10,18 @@
 #include <string>
 #include <string_view>
 
+#include "machine/environment.h"
+
 namespace dlbench::machine {
 
-/// A folder with a few files of /proc and /sys, deleted at the end of the test.
+/// A folder with a few files of /proc and /sys, deleted at the end of the test. The settings of the
+/// process that a warning could be about are taken out of its environment.
 class FakeRoot {
  public:
   FakeRoot() {
+    for (const auto& [name, value] : RelevantEnvironment(ProcessEnvironment())) {
+      ::unsetenv(name.c_str());
+    }
     static std::atomic<int> counter{0};
     path_ = std::filesystem::temp_directory_path() /
             ("dlbench-machine-" + std::to_string(::getpid()) + "-" + std::to_string(counter++));
