@@ -262,7 +262,15 @@ class Conversation {
     return true;
   }
 
-  bool Finish() { return Take(session_->Finish(), seen_.finished); }
+  /// The answers stand, but a framework that ends badly or leaves processes behind has disturbed
+  /// or cut short something, and may disturb the launches after it.
+  bool Finish() {
+    if (!Take(session_->Finish(), seen_.finished)) return false;
+    if (!seen_.finished->exit_problem) return true;
+    return Fail(worker::FailureKind::kProtocolError,
+                "finish: the process must exit with 0 and leave nothing behind; " +
+                    *seen_.finished->exit_problem);
+  }
 
   const LaunchRequest& request_;
   Clock& clock_;

@@ -148,12 +148,12 @@ Failure ProcessSession::Settle(Failure failure, const std::string& type) {
 std::optional<std::string> ProcessSession::WaitForOrderlyEnd() {
   channel_.CloseRequest();
   const auto ended = [this] { return process_.Ended().has_value(); };
-  const bool in_time = channel_.DrainUntil(ended, parts_.spec.limits.terminate_grace);
+  const bool in_time = channel_.DrainUntil(ended, parts_.spec.limits.end);
   exit_status_ = process_.Ended();
   std::optional<std::string> problem;
   if (!in_time) {
     problem = fmt::format("it had not ended {} ms after its last answer and was ended",
-                          parts_.spec.limits.terminate_grace.count());
+                          parts_.spec.limits.end.count());
   } else if (exit_status_ && exit_status_->code != 0) {
     problem = "after its last answer it " + ToString(*exit_status_);
   }

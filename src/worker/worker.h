@@ -67,6 +67,7 @@ struct Limits {
   std::chrono::milliseconds verify{600'000};  ///< Holds the first, compiling step.
   std::chrono::milliseconds run{120'000};
   std::chrono::milliseconds exchange{120'000};       ///< export, sync, finish.
+  std::chrono::milliseconds end{30'000};             ///< From the last answer to the exit.
   std::chrono::milliseconds terminate_grace{2'000};  ///< Between SIGTERM and SIGKILL.
   std::uint64_t memory_bytes = 0;  ///< Of the whole process group; 0 means no limit.
   std::uint64_t line_bytes = 16ULL << 20;
@@ -203,7 +204,8 @@ class Session {
   virtual Outcome<Verified> Verify(const VerifyRequest& request) = 0;
   virtual Outcome<Ran> Run(const RunRequest& request) = 0;
   virtual Outcome<Exported> Export(const std::string& folder) = 0;
-  /// Seconds that the adapter still needed although it had answered.
+  /// Seconds that the adapter still needed although it had answered, without those for which other
+  /// processes kept it or us waiting for a processor.
   virtual Outcome<double> Sync() = 0;
   virtual Outcome<Finished> Finish() = 0;
 

@@ -94,6 +94,7 @@ TEST_F(EndingTest, AnExitStatusAfterTheLastAnswerIsAProblemButLosesNothing) {
 
 TEST_F(EndingTest, NoEndAfterTheLastAnswerIsAProblemButLosesNothing) {
   LaunchSpec spec = Spec({R"(finish:fields:"parameter_checksum":"c")", "finish:hang"});
+  spec.limits.end = milliseconds(20);
   spec.limits.terminate_grace = milliseconds(20);
   const auto finished = StartSpec(spec)->Finish();
   ASSERT_TRUE(finished.ok()) << finished.failure().message;
