@@ -7,4 +7,11 @@ cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$build/tests/decoys/decoy_table" "$scratch/run" "$build/tests/decoys/decoy_adapter" > "$scratch/decoys.md"
+status=0
+"$build/tests/decoys/pytorch_gate" "$scratch/pytorch" > "$scratch/pytorch.md" || status=$?
+case $status in
+  0) cat "$scratch/pytorch.md" >> "$scratch/decoys.md" ;;
+  77) echo "without the decoys of PyTorch, which is not installed" >&2 ;;
+  *) exit "$status" ;;
+esac
 mv "$scratch/decoys.md" docs/decoys.md
