@@ -25,6 +25,14 @@ bool Node::Bool(const std::string& key) const { return std::get<bool>(attributes
 
 double Node::Real(const std::string& key) const { return std::get<double>(attributes.at(key)); }
 
+const std::string& Node::Text(const std::string& key) const {
+  return std::get<std::string>(attributes.at(key));
+}
+
+const Shape& Node::List(const std::string& key) const {
+  return std::get<Shape>(attributes.at(key));
+}
+
 std::vector<const Parameter*> Network::Parameters() const {
   std::vector<const Parameter*> all;
   for (const Node& node : nodes) {
@@ -37,6 +45,21 @@ std::int64_t Network::ParameterCount() const {
   std::int64_t count = 0;
   for (const Parameter* parameter : Parameters()) count += ElementCount(parameter->shape);
   return count;
+}
+
+std::vector<const Buffer*> Network::Buffers() const {
+  std::vector<const Buffer*> all;
+  for (const Node& node : nodes) {
+    for (const Buffer& buffer : node.buffers) all.push_back(&buffer);
+  }
+  return all;
+}
+
+std::int64_t Network::LabelsPerSample() const {
+  for (const Node& node : nodes) {
+    if (node.name == loss.input && node.output_shape.size() == 2) return node.output_shape.front();
+  }
+  return 1;
 }
 
 }  // namespace dlbench::network

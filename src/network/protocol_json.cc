@@ -19,12 +19,27 @@ Json ToJson(const Node& node) {
     parameters.push_back(
         {{"name", parameter.name}, {"shape", parameter.shape}, {"decays", parameter.decays}});
   }
+  Json buffers = Json::array();
+  for (const Buffer& buffer : node.buffers) {
+    buffers.push_back({{"name", buffer.name},
+                       {"shape", buffer.shape},
+                       {"initial", buffer.initial},
+                       {"per_sample", buffer.per_sample}});
+  }
   return {{"name", node.name},
           {"op", node.op},
           {"inputs", node.inputs},
           {"attributes", attributes},
           {"output_shape", node.output_shape},
-          {"parameters", parameters}};
+          {"parameters", parameters},
+          {"buffers", buffers}};
+}
+
+Json ToJson(const Input& input) {
+  Json json = {{"kind", input.kind == Input::Kind::kTokens ? "tokens" : "values"},
+               {"shape", input.shape}};
+  if (input.kind == Input::Kind::kTokens) json["vocabulary"] = input.vocabulary;
+  return json;
 }
 
 }  // namespace
@@ -36,7 +51,7 @@ std::string ToProtocolJson(const Network& network) {
   const Json json = {{"name", network.name},
                      {"variant", network.variant},
                      {"classes", network.classes},
-                     {"input", {{"shape", network.input.shape}}},
+                     {"input", ToJson(network.input)},
                      {"nodes", nodes},
                      {"loss",
                       {{"kind", network.loss.kind},

@@ -219,20 +219,48 @@ TEST(ToProtocolJson, HasTheFieldsOfTheProtocol) {
   const auto network = ParseNetwork(ValidText(), "my.toml");
   ASSERT_TRUE(network);
   EXPECT_EQ(nlohmann::json::parse(ToProtocolJson(*network)), nlohmann::json::parse(R"({
-    "name": "small", "variant": "", "classes": 3, "input": {"shape": [4]},
+    "name": "small", "variant": "", "classes": 3, "input": {"kind": "values", "shape": [4]},
     "nodes": [
       {"name": "fc1", "op": "dense", "inputs": ["input"], "attributes": {"units": 5, "bias": true},
        "output_shape": [5], "parameters": [{"name": "fc1.weight", "shape": [5, 4], "decays": true},
-                                           {"name": "fc1.bias", "shape": [5], "decays": false}]},
+                                           {"name": "fc1.bias", "shape": [5], "decays": false}], "buffers": []},
       {"name": "act1", "op": "tanh", "inputs": ["fc1"], "attributes": {}, "output_shape": [5],
-       "parameters": []},
+       "parameters": [], "buffers": []},
       {"name": "fc2", "op": "dense", "inputs": ["act1"], "attributes": {"units": 3, "bias": false},
        "output_shape": [3],
-       "parameters": [{"name": "fc2.weight", "shape": [3, 5], "decays": true}]}],
+       "parameters": [{"name": "fc2.weight", "shape": [3, 5], "decays": true}], "buffers": []}],
     "loss": {"kind": "softmax_cross_entropy", "reduction": "mean", "input": "fc2"},
     "optimizer": {"kind": "sgd", "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01,
                   "nesterov": false}})"));
   EXPECT_EQ(ToProtocolJson(*network).find('\n'), std::string::npos);
+}
+
+TEST(ToProtocolJson, TellsListsWordsBuffersAndTokens) {
+  Network network;
+  network.input.kind = Input::Kind::kTokens;
+  network.input.shape = {7};
+  network.input.vocabulary = 50;
+  Node node;
+  node.name = "n";
+  node.attributes = {{"kernel", Shape{3, 5}}, {"state", std::string("carried")}};
+  node.output_shape = {7, 50};
+  node.buffers = {{"n.hidden", {4}, 0.0, true}, {"n.running_variance", {6}, 1.0, false}};
+  network.nodes = {node};
+  network.loss.input = "n";
+  const auto json = nlohmann::json::parse(ToProtocolJson(network));
+  EXPECT_EQ(json["input"],
+            nlohmann::json::parse(R"({"kind": "tokens", "shape": [7], "vocabulary": 50})"));
+  EXPECT_EQ(json["nodes"][0]["attributes"],
+            nlohmann::json::parse(R"({"kernel": [3, 5], "state": "carried"})"));
+  EXPECT_EQ(json["nodes"][0]["buffers"], nlohmann::json::parse(R"([
+    {"name": "n.hidden", "shape": [4], "initial": 0.0, "per_sample": true},
+    {"name": "n.running_variance", "shape": [6], "initial": 1.0, "per_sample": false}])"));
+  EXPECT_EQ(network.nodes[0].List("kernel"), (Shape{3, 5}));
+  EXPECT_EQ(network.nodes[0].Text("state"), "carried");
+  EXPECT_EQ(network.Buffers().size(), 2U);
+  EXPECT_EQ(network.LabelsPerSample(), 7);
+  network.nodes[0].output_shape = {50};
+  EXPECT_EQ(network.LabelsPerSample(), 1);
 }
 
 TEST(Costs, GradientOfTheDataIsNotCounted) {
