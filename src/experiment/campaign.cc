@@ -26,19 +26,6 @@ namespace {
 
 /// After so many failures in a row an arm is not started again: the reason is known by then.
 constexpr int kFailuresInARow = 2;
-/// Least lengths, whatever the step time: two blocks of five steps, ten steps against the
-/// reference.
-constexpr std::int64_t kLeastTimedSteps = 10;
-constexpr std::int64_t kLeastWarmupSteps = 10;
-/// Most lengths: a step's record takes up to 66 bytes of an answer of at most 16 MiB.
-constexpr std::int64_t kMostTimedSteps = 150'000;
-constexpr std::int64_t kMostWarmupSteps = 50'000;
-
-/// Steps of `step_seconds` each that fill `seconds`.
-std::int64_t StepsFor(double seconds, double step_seconds) {
-  return static_cast<std::int64_t>(std::ceil(seconds / step_seconds));
-}
-
 /// An arm while the campaign runs.
 struct ArmState {
   const Arm* arm = nullptr;
@@ -245,22 +232,16 @@ void Runner::Report(const ArmState& state, const Judgement& judgement) const {
 }
 
 void Runner::PlanSteps() {
-  // All arms of a comparison take the same steps: the slowest decides how many are timed, the
-  // fastest how many warm up, so that each has at least the seconds asked for.
-  std::map<std::size_t, std::pair<double, double>> slowest_and_fastest;
+  // All arms of a comparison take the same steps.
+  std::map<std::size_t, std::vector<double>> step_seconds;  // by group
   for (const ArmState& state : states_) {
-    auto [entry, added] = slowest_and_fastest.try_emplace(state.arm->group_index,
-                                                          state.step_seconds, state.step_seconds);
-    if (added) continue;
-    entry->second.first = std::max(entry->second.first, state.step_seconds);
-    entry->second.second = std::min(entry->second.second, state.step_seconds);
+    step_seconds[state.arm->group_index].push_back(state.step_seconds);
   }
   for (ArmState& state : states_) {
-    const auto [slowest, fastest] = slowest_and_fastest.at(state.arm->group_index);
-    state.timed_steps =
-        std::clamp(StepsFor(plan_.launch_seconds, slowest), kLeastTimedSteps, kMostTimedSteps);
-    state.warmup_steps =
-        std::clamp(StepsFor(plan_.warmup_seconds, fastest), kLeastWarmupSteps, kMostWarmupSteps);
+    const LaunchLength length = LengthFor(step_seconds.at(state.arm->group_index),
+                                          plan_.warmup_seconds, plan_.launch_seconds);
+    state.warmup_steps = length.warmup_steps;
+    state.timed_steps = length.timed_steps;
   }
   // A resumed campaign keeps the numbers it began with.
   for (const auto& [key, steps] : done_) {

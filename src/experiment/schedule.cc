@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +12,22 @@
 
 namespace dlbench::experiment {
 namespace {
+
+/// Least lengths, whatever the step time: two blocks of five steps, ten steps against the
+/// reference.
+constexpr std::int64_t kLeastTimedSteps = 10;
+constexpr std::int64_t kLeastWarmupSteps = 10;
+/// Most lengths: a step's record takes up to 66 bytes of an answer of at most 16 MiB.
+constexpr std::int64_t kMostTimedSteps = 150'000;
+constexpr std::int64_t kMostWarmupSteps = 50'000;
+
+/// Steps of `step_seconds` each that fill `seconds`, within the limits.
+std::int64_t StepsFor(double seconds, double step_seconds, std::int64_t least, std::int64_t most) {
+  const double steps = std::ceil(seconds / step_seconds);
+  // Compared before the conversion, which a number out of range would make undefined.
+  if (steps >= static_cast<double>(most)) return most;
+  return std::max(least, static_cast<std::int64_t>(steps));
+}
 
 /// A permutation of 0..count-1 (Fisher-Yates) from consecutive elements of `stream`.
 std::vector<std::size_t> Shuffled(std::size_t count, const data::NamedStream& stream,
@@ -44,6 +62,13 @@ std::vector<std::vector<std::size_t>> RoundOrders(std::size_t arms, std::size_t 
     orders.push_back(std::move(order));
   }
   return orders;
+}
+
+LaunchLength LengthFor(const std::vector<double>& step_seconds, double warmup_seconds,
+                       double timed_seconds) {
+  const auto [fastest, slowest] = std::minmax_element(step_seconds.begin(), step_seconds.end());
+  return {StepsFor(warmup_seconds, *fastest, kLeastWarmupSteps, kMostWarmupSteps),
+          StepsFor(timed_seconds, *slowest, kLeastTimedSteps, kMostTimedSteps)};
 }
 
 CheckedSteps ChooseCheckedSteps(std::uint64_t seed, std::int64_t configuration, std::int64_t round,

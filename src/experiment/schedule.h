@@ -12,6 +12,19 @@ namespace dlbench::experiment {
 std::vector<std::vector<std::size_t>> RoundOrders(std::size_t arms, std::size_t rounds,
                                                   std::uint64_t seed);
 
+/// How many steps a launch takes.
+struct LaunchLength {
+  std::int64_t warmup_steps = 0;
+  std::int64_t timed_steps = 0;
+};
+
+/// The length of every launch of a comparison whose arms take `step_seconds` (at least one, each
+/// above 0) a step. The slowest arm decides how many steps are timed, the fastest how many warm up,
+/// so that each has at least the seconds asked for. At least ten of each; at most what an answer of
+/// the protocol can hold.
+LaunchLength LengthFor(const std::vector<double>& step_seconds, double warmup_seconds,
+                       double timed_seconds);
+
 /// How many steps of a launch are compared, so chosen that no adapter knows them beforehand.
 struct CheckedSteps {
   std::int64_t replayed = 0;  ///< LaunchRequest::replayed_steps.

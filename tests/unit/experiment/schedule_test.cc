@@ -40,5 +40,20 @@ TEST(RoundOrdersTest, TheSeedAloneDecidesAndMoreRoundsChangeNothingBefore) {
 
 TEST(RoundOrdersTest, NoArmsAreNoRounds) { EXPECT_TRUE(RoundOrders(0, 5, 1).empty()); }
 
+TEST(LengthForTest, TheSlowestArmDecidesWhatIsTimedAndTheFastestTheWarmup) {
+  const LaunchLength length = LengthFor({0.02, 0.05, 0.01}, 0.5, 2.0);
+  EXPECT_EQ(length.timed_steps, 40);
+  EXPECT_EQ(length.warmup_steps, 50);
+}
+
+TEST(LengthForTest, NoArmTakesFewerThanTenStepsOrMoreThanAnAnswerHolds) {
+  const LaunchLength slow = LengthFor({10.0}, 0.5, 1.0);
+  EXPECT_EQ(slow.timed_steps, 10);
+  EXPECT_EQ(slow.warmup_steps, 10);
+  const LaunchLength fast = LengthFor({1e-300}, 0.5, 1.0);
+  EXPECT_EQ(fast.timed_steps, 150'000);
+  EXPECT_EQ(fast.warmup_steps, 50'000);
+}
+
 }  // namespace
 }  // namespace dlbench::experiment
