@@ -30,7 +30,8 @@ TEST_F(C08, ALossThatIsTheSameAtEachStepAlthoughTheBatchChangesFails) {
 
 TEST_F(C08, EveryComparedStepUsesAnotherBatch) {
   const Problem problem = MakeProblem(SmallNet(), 16);
-  const auto& batches = GateOf(problem)->sequence().batches;
+  const auto gate = GateOf(problem);
+  const auto& batches = gate->sequence().batches;
   for (std::size_t i = 1; i < batches.size(); ++i) EXPECT_NE(batches[i], batches[i - 1]);
 }
 
