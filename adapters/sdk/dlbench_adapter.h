@@ -28,6 +28,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -656,15 +657,16 @@ class SafetensorsFile {
 struct OutputTensor {
   std::string name;
   Shape shape;
-  std::vector<float> values;
+  std::function<void(float*)> read;  ///< Puts the tensor's ElementCount(shape) numbers there.
 };
 
-/// Writes `path` (beside it first, then renamed), making its folder.
-inline void WriteSafetensors(const std::string& path, const std::vector<OutputTensor>& tensors) {
+/// Name, type, shape and place of every tensor: the file's first 8 bytes and its JSON header.
+inline std::string SafetensorsHeader(const std::vector<OutputTensor>& tensors) {
   Json header = Json::Object();
   std::int64_t offset = 0;
   for (const OutputTensor& tensor : tensors) {
-    const auto bytes = static_cast<std::int64_t>(tensor.values.size() * sizeof(float));
+    const std::int64_t bytes =
+        ElementCount(tensor.shape) * static_cast<std::int64_t>(sizeof(float));
     Json entry = Json::Object();
     entry.Set("dtype", "F32").Set("shape", Json::ArrayOf(tensor.shape));
     entry.Set("data_offsets", Json::ArrayOf(Shape{offset, offset + bytes}));
@@ -673,20 +675,61 @@ inline void WriteSafetensors(const std::string& path, const std::vector<OutputTe
   }
   std::string text = header.Dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  const std::string temporary = path + ".partial";
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
   const std::uint64_t length = text.size();
-  bool written = file != nullptr && std::fwrite(&length, 8, 1, file) == 1 &&
-                 std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + text;
+}
+
+/// A file written under another name and renamed when it is complete; removed if it never is.
+class PartialFile {
+ public:
+  explicit PartialFile(const std::string& path) : path_(path), temporary_(path + ".partial") {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    file_ = std::fopen(temporary_.c_str(), "wbe");
+    if (file_ == nullptr) Fail();
+  }
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile() {
+    if (file_ != nullptr) std::fclose(file_);
+    if (!complete_) std::remove(temporary_.c_str());
+  }
+
+  void Write(const void* data, std::size_t bytes) {
+    if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes) Fail();
+  }
+  void Complete() {
+    const int closed = std::fclose(file_);
+    file_ = nullptr;
+    if (closed != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) Fail();
+    complete_ = true;
+  }
+
+ private:
+  [[noreturn]] void Fail() const {
+    throw std::runtime_error("cannot write '" + path_ + "': " + std::strerror(errno));
+  }
+
+  std::string path_;
+  std::string temporary_;
+  std::FILE* file_ = nullptr;
+  bool complete_ = false;
+};
+
+/// Writes `path`, making its folder. Tensors are read one after the other, so that the memory
+/// needed is that of the largest one.
+inline void WriteSafetensors(const std::string& path, const std::vector<OutputTensor>& tensors) {
+  const std::string header = SafetensorsHeader(tensors);
+  PartialFile file(path);
+  file.Write(header.data(), header.size());
+  std::vector<float> values;
   for (const OutputTensor& tensor : tensors) {
-    written = written && std::fwrite(tensor.values.data(), sizeof(float), tensor.values.size(),
-                                     file) == tensor.values.size();
+    values.assign(static_cast<std::size_t>(ElementCount(tensor.shape)), 0.0F);
+    tensor.read(values.data());
+    file.Write(values.data(), values.size() * sizeof(float));
   }
-  if (file != nullptr) written = std::fclose(file) == 0 && written;
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error("cannot write '" + path + "': " + std::strerror(errno));
-  }
+  file.Complete();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -701,6 +744,16 @@ struct Parameter {
   std::size_t count = 0;           ///< Elements.
 };
 
+/// One tensor that a node keeps from step to step and that no gradient changes: running statistics,
+/// carried state. Adapter::Reset gives every element `initial` again.
+struct Buffer {
+  std::string name;  ///< Canonical, "bn1.running_mean".
+  Shape shape;       ///< [batch, ...] where each sample has its own.
+  bool per_sample = false;
+  float initial = 0.0F;
+  std::size_t count = 0;  ///< Elements.
+};
+
 /// One operation, in execution order.
 struct Node {
   std::string name;
@@ -709,14 +762,27 @@ struct Node {
   Json attributes = Json::Object();
   Shape output_shape;  ///< Of one sample.
   std::vector<Parameter> parameters;
+  std::vector<Buffer> buffers;
+  /// Of a dropout: 0 or 1, [pool, batch, output_shape...]; the SDK's memory, valid for good.
+  const std::uint8_t* mask = nullptr;
 
   std::int64_t Integer(std::string_view key) const { return attributes.IntegerAt(key); }
   bool Bool(std::string_view key) const { return attributes.BoolAt(key); }
   double Real(std::string_view key) const { return attributes.RealAt(key); }
+  /// A word: "reset", "unbiased" ...
+  std::string Text(std::string_view key) const { return attributes.TextAt(key); }
+  /// kernel and stride are [height, width], padding is [top, left, bottom, right].
+  std::vector<std::int64_t> List(std::string_view key) const { return attributes.IntegersAt(key); }
   /// The parameter called "<name>.<suffix>"; null where the node has none.
-  const Parameter* Find(const std::string& suffix) const {
-    for (const Parameter& parameter : parameters) {
-      if (parameter.name == name + "." + suffix) return &parameter;
+  const Parameter* Find(const std::string& suffix) const { return FindIn(parameters, suffix); }
+  /// The buffer called "<name>.<suffix>"; null where the node has none.
+  const Buffer* FindBuffer(const std::string& suffix) const { return FindIn(buffers, suffix); }
+
+ private:
+  template <class Tensor>
+  const Tensor* FindIn(const std::vector<Tensor>& tensors, const std::string& suffix) const {
+    for (const Tensor& tensor : tensors) {
+      if (tensor.name == name + "." + suffix) return &tensor;
     }
     return nullptr;
   }
@@ -724,7 +790,7 @@ struct Node {
 
 struct Loss {
   std::string kind;       ///< "softmax_cross_entropy".
-  std::string reduction;  ///< "mean" or "sum" over the batch.
+  std::string reduction;  ///< "mean" or "sum" over the rows: batch, or batch * T.
   std::string input;      ///< Name of the node whose output are the logits.
 };
 
@@ -742,7 +808,9 @@ struct Network {
   std::string name;
   std::string variant;
   std::int64_t classes = 0;
-  Shape input_shape;  ///< Of one sample.
+  std::string input_kind = "values";  ///< Or "tokens": ids from 0 to vocabulary - 1.
+  Shape input_shape;                  ///< Of one sample; of tokens [T].
+  std::int64_t vocabulary = 0;        ///< 0 for values.
   std::vector<Node> nodes;
   Loss loss;
   Optimizer optimizer;
@@ -755,32 +823,73 @@ struct Network {
     }
     return result;
   }
+  /// All buffers in canonical order.
+  std::vector<const Buffer*> Buffers() const {
+    std::vector<const Buffer*> result;
+    for (const Node& node : nodes) {
+      for (const Buffer& buffer : node.buffers) result.push_back(&buffer);
+    }
+    return result;
+  }
+  /// What the labels have beside the batch: [T] where the logits are [T, classes], else nothing.
+  Shape LabelShape() const {
+    for (const Node& node : nodes) {
+      if (node.name == loss.input && node.output_shape.size() == 2) return {node.output_shape[0]};
+    }
+    return {};
+  }
 };
 
-/// Reads the "network" of `prepare`.
-inline Network ReadNetwork(const Json& json) {
+/// Reads one of a node's "parameters".
+inline Parameter ReadParameter(const Json& json) {
+  Parameter parameter;
+  parameter.name = json.TextAt("name");
+  parameter.shape = json.IntegersAt("shape");
+  parameter.decays = json.BoolAt("decays");
+  parameter.count = static_cast<std::size_t>(ElementCount(parameter.shape));
+  return parameter;
+}
+
+/// Reads one of a node's "buffers".
+inline Buffer ReadBuffer(const Json& json, std::int64_t batch) {
+  Buffer buffer;
+  buffer.name = json.TextAt("name");
+  buffer.shape = json.IntegersAt("shape");
+  buffer.initial = static_cast<float>(json.RealAt("initial"));
+  buffer.per_sample = json.BoolAt("per_sample");
+  if (buffer.per_sample) buffer.shape.insert(buffer.shape.begin(), batch);
+  buffer.count = static_cast<std::size_t>(ElementCount(buffer.shape));
+  return buffer;
+}
+
+/// Reads one of a network's "nodes".
+inline Node ReadNode(const Json& json, std::int64_t batch) {
+  Node node;
+  node.name = json.TextAt("name");
+  node.op = json.TextAt("op");
+  for (const Json& input : json.At("inputs").Items()) node.inputs.push_back(input.Text());
+  node.attributes = json.At("attributes");
+  node.output_shape = json.IntegersAt("output_shape");
+  for (const Json& item : json.At("parameters").Items()) {
+    node.parameters.push_back(ReadParameter(item));
+  }
+  if (const Json* buffers = json.Find("buffers")) {  // Networks without any may leave it out.
+    for (const Json& item : buffers->Items()) node.buffers.push_back(ReadBuffer(item, batch));
+  }
+  return node;
+}
+
+/// Reads the "network" of `prepare` for batches of `batch` samples.
+inline Network ReadNetwork(const Json& json, std::int64_t batch) {
   Network network;
   network.name = json.TextAt("name");
   network.variant = json.TextAt("variant");
   network.classes = json.IntegerAt("classes");
-  network.input_shape = json.At("input").IntegersAt("shape");
-  for (const Json& item : json.At("nodes").Items()) {
-    Node node;
-    node.name = item.TextAt("name");
-    node.op = item.TextAt("op");
-    for (const Json& input : item.At("inputs").Items()) node.inputs.push_back(input.Text());
-    node.attributes = item.At("attributes");
-    node.output_shape = item.IntegersAt("output_shape");
-    for (const Json& tensor : item.At("parameters").Items()) {
-      Parameter parameter;
-      parameter.name = tensor.TextAt("name");
-      parameter.shape = tensor.IntegersAt("shape");
-      parameter.decays = tensor.BoolAt("decays");
-      parameter.count = static_cast<std::size_t>(ElementCount(parameter.shape));
-      node.parameters.push_back(std::move(parameter));
-    }
-    network.nodes.push_back(std::move(node));
-  }
+  const Json& input = json.At("input");
+  network.input_shape = input.IntegersAt("shape");
+  if (input.Find("kind") != nullptr) network.input_kind = input.TextAt("kind");
+  if (network.input_kind == "tokens") network.vocabulary = input.IntegerAt("vocabulary");
+  for (const Json& item : json.At("nodes").Items()) network.nodes.push_back(ReadNode(item, batch));
   const Json& loss = json.At("loss");
   network.loss = {loss.TextAt("kind"), loss.TextAt("reduction"), loss.TextAt("input")};
   const Json& optimizer = json.At("optimizer");
@@ -792,8 +901,9 @@ inline Network ReadNetwork(const Json& json) {
 
 /// One batch, in the mapped file.
 struct Batch {
-  const float* x = nullptr;              ///< [batch, ...].
-  const std::int32_t* labels = nullptr;  ///< [batch], each in [0, classes).
+  const float* x = nullptr;              ///< [batch, ...]; null where the input is tokens.
+  const std::int32_t* labels = nullptr;  ///< [batch] or [batch, T], each in [0, classes).
+  const std::int32_t* tokens = nullptr;  ///< [batch, T], each in [0, vocabulary); null for values.
 };
 
 /// What `prepare` asks for, checked against the files and against what the adapter declared.
@@ -808,13 +918,21 @@ struct Spec {
   std::map<std::string, std::string> settings;
   std::string folder;  ///< The launch's folder, absolute.
 
-  std::int64_t sample_size = 0;          ///< Numbers in one sample of x.
+  std::int64_t sample_size = 0;          ///< Numbers or tokens in one sample.
+  std::int64_t labels_per_sample = 1;    ///< T where the logits are [T, classes].
   const float* x = nullptr;              ///< [pool, batch, ...]; read-only, valid for good.
-  const std::int32_t* labels = nullptr;  ///< [pool, batch].
+  const std::int32_t* tokens = nullptr;  ///< [pool, batch, T]; one of x and tokens is null.
+  const std::int32_t* labels = nullptr;  ///< [pool, batch] or [pool, batch, T].
 
   /// Batch `index` of the pool.
   Batch At(std::int64_t index) const {
-    return {x + index * batch * sample_size, labels + index * batch};
+    const std::int64_t first = index * batch;
+    return {x == nullptr ? nullptr : x + first * sample_size, labels + first * labels_per_sample,
+            tokens == nullptr ? nullptr : tokens + first * sample_size};
+  }
+  /// Batch `index` of the masks of `node`, a dropout: 0 or 1, [batch, output_shape...].
+  const std::uint8_t* MaskAt(const Node& node, std::int64_t index) const {
+    return node.mask + index * batch * ElementCount(node.output_shape);
   }
 };
 
@@ -862,7 +980,7 @@ class Adapter {
   /// Builds the step for exactly this and moves the batches to the device. `spec` outlives the
   /// adapter's use. Throws Unsupported rather than doing something else.
   virtual Prepared Prepare(const Spec& spec) = 0;
-  /// Weights, optimiser state and running values as after Prepare, without building anything anew.
+  /// Weights, optimiser state and buffers as after Prepare, without building anything anew.
   virtual void Reset() = 0;
   /// The timed step: forward, loss, backward and update on batch `batch` of the pool. Synchronous
   /// adapters return when all is done; asynchronous ones may return before. It must not allocate
@@ -874,7 +992,7 @@ class Adapter {
   virtual double Loss() = 0;
   /// Waits until all work handed to the framework is done: loss, weights, everything.
   virtual void Synchronize() {}
-  /// Logits of the last step, [batch, classes], into `out`.
+  /// Logits of the last step, [batch, classes] or [batch, T, classes], into `out`.
   virtual void ReadLogits(float* out) = 0;
   /// Gradient of the last step for `parameter` in canonical layout, parameter.count numbers. Not
   /// called when Describe().gradients is "none".
@@ -884,6 +1002,11 @@ class Adapter {
   }
   /// Present value of `parameter` in canonical layout.
   virtual void ReadWeight(const Parameter& parameter, float* out) = 0;
+  /// Present value of `buffer`, buffer.count numbers. Called only for networks that have buffers.
+  virtual void ReadBuffer(const Buffer& buffer, float* out) {
+    (void)out;
+    throw Unsupported("no buffer " + buffer.name);
+  }
   /// Whether the framework keeps a velocity; by default, if there is momentum.
   virtual bool KeepsVelocity(const Spec& spec) const {
     return spec.network.optimizer.momentum != 0.0;
@@ -1132,9 +1255,12 @@ class Server {
 
   void ReadSpec(const Json& request) {
     spec_ = Spec();
-    spec_.network = ReadNetwork(request.At("network"));
     spec_.batch = request.IntegerAt("batch");
     spec_.pool = request.IntegerAt("pool");
+    if (spec_.batch < 1 || spec_.pool < 1) {
+      throw std::runtime_error("'batch' and 'pool' must be at least 1");
+    }
+    spec_.network = ReadNetwork(request.At("network"), spec_.batch);
     spec_.mode = request.TextAt("mode");
     spec_.device = request.TextAt("device");
     spec_.precision = request.TextAt("precision");
@@ -1148,9 +1274,6 @@ class Server {
       spec_.settings[key] = value.Text();
     }
     spec_.folder = folder_;
-    if (spec_.batch < 1 || spec_.pool < 1) {
-      throw std::runtime_error("'batch' and 'pool' must be at least 1");
-    }
   }
 
   static int SmallInteger(const Json& request, const std::string& key, std::int64_t least) {
@@ -1175,6 +1298,7 @@ class Server {
     RequireDeclared("precision", spec_.precision, d.precisions);
     RequireDeclared("input", spec_.input, d.inputs);
     RequireDeclared("preset", spec_.preset, d.presets);
+    RequireDeclared("input kind", spec_.network.input_kind, {"values", "tokens"});
     for (const Node& node : spec_.network.nodes) RequireDeclared("op", node.op, d.ops);
     RequireDeclared("loss", spec_.network.loss.kind, d.losses);
     RequireDeclared("loss reduction", spec_.network.loss.reduction, {"mean", "sum"});
@@ -1198,18 +1322,61 @@ class Server {
         parameter.initial = reinterpret_cast<const float*>(view.data);
       }
     }
+    const Network& network = spec_.network;
+    spec_.sample_size = ElementCount(network.input_shape);
+    spec_.labels_per_sample = ElementCount(network.LabelShape());
+    spec_.labels = MapIds("labels", "label", network.LabelShape(), network.classes,
+                          std::to_string(network.classes) + " classes");
+    if (network.input_kind == "tokens") {
+      spec_.tokens = MapIds("x", "token", network.input_shape, network.vocabulary,
+                            "a vocabulary of " + std::to_string(network.vocabulary));
+    } else {
+      const TensorView& x = batches_->At("x", "F32", PoolShape(network.input_shape));
+      spec_.x = reinterpret_cast<const float*>(x.data);
+    }
+    for (Node& node : spec_.network.nodes) {
+      if (node.op == "dropout") MapMask(node);
+    }
+  }
+
+  /// [pool, batch, sample...].
+  Shape PoolShape(const Shape& sample) const {
     Shape shape = {spec_.pool, spec_.batch};
-    const TensorView& labels = batches_->At("labels", "I32", shape);
-    const Shape& sample = spec_.network.input_shape;
     shape.insert(shape.end(), sample.begin(), sample.end());
-    spec_.sample_size = ElementCount(sample);
-    spec_.x = reinterpret_cast<const float*>(batches_->At("x", "F32", shape).data);
-    spec_.labels = reinterpret_cast<const std::int32_t*>(labels.data);
-    for (std::int64_t i = 0; i < spec_.pool * spec_.batch; ++i) {
-      if (spec_.labels[i] < 0 || spec_.labels[i] >= spec_.network.classes) {
-        throw std::runtime_error("label " + std::to_string(spec_.labels[i]) + " is outside of " +
-                                 std::to_string(spec_.network.classes) + " classes");
-      }
+    return shape;
+  }
+
+  /// Where element `index` of a tensor is: "[0, 3, 5]".
+  static std::string Place(const Shape& shape, std::int64_t index) {
+    Shape place(shape.size());
+    for (std::size_t i = shape.size(); i > 0; --i) {
+      place[i - 1] = index % shape[i - 1];
+      index /= shape[i - 1];
+    }
+    return ToString(place);
+  }
+
+  /// The I32 tensor `name` of the pool, whose elements must lie in [0, end): `range` in words.
+  const std::int32_t* MapIds(const std::string& name, const std::string& noun, const Shape& sample,
+                             std::int64_t end, const std::string& range) const {
+    const Shape shape = PoolShape(sample);
+    const auto* ids = reinterpret_cast<const std::int32_t*>(batches_->At(name, "I32", shape).data);
+    for (std::int64_t i = 0; i < ElementCount(shape); ++i) {
+      if (ids[i] >= 0 && ids[i] < end) continue;
+      throw std::runtime_error(noun + " " + std::to_string(ids[i]) + " at " + Place(shape, i) +
+                               " is outside of " + range);
+    }
+    return ids;
+  }
+
+  void MapMask(Node& node) const {
+    const Shape shape = PoolShape(node.output_shape);
+    const TensorView& view = batches_->At("mask." + node.name, "U8", shape);
+    node.mask = reinterpret_cast<const std::uint8_t*>(view.data);
+    for (std::int64_t i = 0; i < ElementCount(shape); ++i) {
+      if (node.mask[i] <= 1) continue;
+      throw std::runtime_error("mask." + node.name + " is " + std::to_string(node.mask[i]) +
+                               " at " + Place(shape, i) + " instead of 0 or 1");
     }
   }
 
@@ -1231,7 +1398,7 @@ class Server {
         return;
       }
       const std::string name = folder + "/weights-" + std::to_string(taken) + ".safetensors";
-      WriteParameters(name, &Adapter::ReadWeight);
+      WriteState(name);
       weights.Set(std::to_string(taken), name);
     };
     export_weights(0);
@@ -1292,19 +1459,35 @@ class Server {
   }
 
   void WriteLogits(const std::string& name) {
-    OutputTensor tensor{"logits", {spec_.batch, spec_.network.classes}, {}};
-    tensor.values.resize(static_cast<std::size_t>(ElementCount(tensor.shape)));
-    adapter_.ReadLogits(tensor.values.data());
-    WriteSafetensors(folder_ + "/" + name, {tensor});
+    Shape shape = spec_.network.LabelShape();
+    shape.insert(shape.begin(), spec_.batch);
+    shape.push_back(spec_.network.classes);
+    const auto read = [this](float* out) { adapter_.ReadLogits(out); };
+    WriteSafetensors(folder_ + "/" + name, {{"logits", std::move(shape), read}});
   }
 
   using ReadTensor = void (Adapter::*)(const Parameter&, float*);
 
-  void WriteParameters(const std::string& name, ReadTensor read) {
+  std::vector<OutputTensor> Parameters(ReadTensor read) {
     std::vector<OutputTensor> tensors;
     for (const Parameter* parameter : spec_.network.Parameters()) {
-      tensors.push_back({parameter->name, parameter->shape, std::vector<float>(parameter->count)});
-      (adapter_.*read)(*parameter, tensors.back().values.data());
+      tensors.push_back({parameter->name, parameter->shape, [this, read, parameter](float* out) {
+                           (adapter_.*read)(*parameter, out);
+                         }});
+    }
+    return tensors;
+  }
+
+  void WriteParameters(const std::string& name, ReadTensor read) {
+    WriteSafetensors(folder_ + "/" + name, Parameters(read));
+  }
+
+  /// Weights and, after them, the buffers.
+  void WriteState(const std::string& name) {
+    std::vector<OutputTensor> tensors = Parameters(&Adapter::ReadWeight);
+    for (const Buffer* buffer : spec_.network.Buffers()) {
+      tensors.push_back({buffer->name, buffer->shape,
+                         [this, buffer](float* out) { adapter_.ReadBuffer(*buffer, out); }});
     }
     WriteSafetensors(folder_ + "/" + name, tensors);
   }
@@ -1365,7 +1548,7 @@ class Server {
     CheckInside(folder);
     adapter_.Synchronize();
     Json reply = Reply(id, "exported");
-    WriteParameters(folder + "/weights.safetensors", &Adapter::ReadWeight);
+    WriteState(folder + "/weights.safetensors");
     reply.Set("weights", folder + "/weights.safetensors");
     if (adapter_.KeepsVelocity(spec_)) {
       WriteParameters(folder + "/velocity.safetensors", &Adapter::ReadVelocity);

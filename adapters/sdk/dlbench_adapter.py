@@ -170,6 +170,15 @@ def shape_text(shape):
     return "[" + ", ".join(str(size) for size in shape) + "]"
 
 
+def place_text(shape, index):
+    """Where element `index` of a tensor is: "[0, 3, 5]"."""
+    place = []
+    for size in reversed(shape):
+        place.insert(0, index % size)
+        index //= size
+    return shape_text(place)
+
+
 class TensorView(object):
     """A tensor in a mapped file, read-only. `data` is a buffer (memoryview, or `buffer` in Python
     2.7) that numpy.frombuffer and bytes() take."""
@@ -185,7 +194,7 @@ class TensorView(object):
 
     def array(self):
         """As an array.array, a copy; for code without numpy."""
-        values = array.array({"F32": "f", "F64": "d", "I32": "i"}[str(self.dtype)])
+        values = array.array({"F32": "f", "F64": "d", "I32": "i", "U8": "B"}[str(self.dtype)])
         raw = bytes(self.data)
         values.fromstring(raw) if PYTHON_2 else values.frombytes(raw)
         return values
@@ -269,7 +278,10 @@ class SafetensorsFile(object):
 
 def float32_bytes(name, values, count):
     """The bytes of a float32 tensor given as bytes, bytearray, memoryview, array.array, numpy array
-    (any strides) or a sequence of numbers. Another type or size is refused, never converted."""
+    (any strides), a sequence of numbers, or a function without arguments that returns one of these
+    (called only when the tensor's turn comes). Another type or size is refused, never converted."""
+    if callable(values):
+        values = values()
     if isinstance(values, (list, tuple)):
         values = array.array("f", values)
     kind = getattr(values, "dtype", None) or getattr(values, "typecode", None)
@@ -288,25 +300,37 @@ def float32_bytes(name, values, count):
     return raw
 
 
-def write_safetensors(path, tensors):
-    """Writes [(name, shape, bytes)] to `path`, itself bytes (beside it first, then renamed), making
-    its folder."""
+def safetensors_header(tensors):
+    """Name, type, shape and place of every tensor: the file's first 8 bytes and its JSON header."""
     header = collections.OrderedDict()
     offset = 0
-    for name, shape, raw in tensors:
+    for name, shape, _ in tensors:
+        end = offset + 4 * element_count(shape)
         header[name] = collections.OrderedDict([
-            ("dtype", "F32"), ("shape", list(shape)), ("data_offsets", [offset, offset + len(raw)])])
-        offset += len(raw)
+            ("dtype", "F32"), ("shape", list(shape)), ("data_offsets", [offset, end])])
+        offset = end
     text = to_json(header).encode("utf-8")
     text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text
+
+
+def write_safetensors(path, tensors):
+    """Writes [(name, shape, values)] to `path`, itself bytes (beside it first, then renamed), making
+    its folder. Tensors are converted one after the other (float32_bytes says from what), so that the
+    memory needed is that of the largest one."""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         os.makedirs(folder)
-    with open(path + b".partial", "wb") as handle:
-        handle.write(struct.pack("<Q", len(text)) + text)
-        for _, _, raw in tensors:
-            handle.write(raw)
-    os.rename(path + b".partial", path)
+    try:
+        with open(path + b".partial", "wb") as handle:
+            handle.write(safetensors_header(tensors))
+            for name, shape, values in tensors:
+                handle.write(float32_bytes(name, values, element_count(shape)))
+        os.rename(path + b".partial", path)
+    except BaseException:
+        if os.path.exists(path + b".partial"):
+            os.remove(path + b".partial")
+        raise
 
 
 # 4. Network and specification: what `prepare` asks for
@@ -324,23 +348,51 @@ class Parameter(object):
         self.initial = None
 
 
-class Node(object):
-    """One operation, in execution order. `attributes` is a dict in which everything is explicit;
-    `output_shape` is that of one sample."""
+class Buffer(object):
+    """One tensor that a node keeps from step to step and that no gradient changes: running
+    statistics, carried state. Adapter.reset gives every element `initial` again. `shape` is
+    [batch, ...] where each sample has its own (`per_sample`)."""
 
-    def __init__(self, json):
+    def __init__(self, json, batch):
+        self.name = field(json, "name", "text")
+        self.shape = tuple(field(json, "shape", "array"))
+        self.initial = float(field(json, "initial", "number"))
+        self.per_sample = field(json, "per_sample", "bool")
+        if self.per_sample:
+            self.shape = (batch,) + self.shape
+        self.count = element_count(self.shape)
+
+
+class Node(object):
+    """One operation, in execution order. `attributes` is a dict in which everything is explicit
+    (numbers, booleans, words, lists: kernel and stride [height, width], padding [top, left, bottom,
+    right]); `output_shape` is that of one sample. `mask`, of a dropout: TensorView [pool, batch,
+    output_shape...] of bytes, 0 or 1; node.mask[i] is that of batch i."""
+
+    def __init__(self, json, batch):
         self.name = field(json, "name", "text")
         self.op = field(json, "op", "text")
         self.inputs = list(field(json, "inputs", "array"))
         self.attributes = field(json, "attributes", "object")
         self.output_shape = tuple(field(json, "output_shape", "array"))
         self.parameters = [Parameter(item) for item in field(json, "parameters", "array")]
+        # Networks without any may leave it out.
+        buffers = field(json, "buffers", "array") if "buffers" in json else []
+        self.buffers = [Buffer(item, batch) for item in buffers]
+        self.mask = None
 
     def find(self, suffix):
         """The parameter called "<name>.<suffix>", or None."""
-        for parameter in self.parameters:
-            if parameter.name == self.name + "." + suffix:
-                return parameter
+        return self.named(self.parameters, suffix)
+
+    def find_buffer(self, suffix):
+        """The buffer called "<name>.<suffix>", or None."""
+        return self.named(self.buffers, suffix)
+
+    def named(self, tensors, suffix):
+        for tensor in tensors:
+            if tensor.name == self.name + "." + suffix:
+                return tensor
         return None
 
 
@@ -352,14 +404,18 @@ Optimizer = collections.namedtuple(
 
 
 class Network(object):
-    """The "network" of `prepare`."""
+    """The "network" of `prepare` for batches of `batch` samples. input_kind: "values", or "tokens"
+    (ids from 0 to vocabulary - 1; input_shape is [T])."""
 
-    def __init__(self, json):
+    def __init__(self, json, batch):
         self.name = field(json, "name", "text")
         self.variant = field(json, "variant", "text")
         self.classes = field(json, "classes", "integer")
-        self.input_shape = tuple(field(field(json, "input", "object"), "shape", "array"))
-        self.nodes = [Node(item) for item in field(json, "nodes", "array")]
+        data = field(json, "input", "object")
+        self.input_shape = tuple(field(data, "shape", "array"))
+        self.input_kind = field(data, "kind", "text") if "kind" in data else "values"
+        self.vocabulary = field(data, "vocabulary", "integer") if self.input_kind == "tokens" else 0
+        self.nodes = [Node(item, batch) for item in field(json, "nodes", "array")]
         loss = field(json, "loss", "object")
         self.loss = Loss(*[field(loss, key, "text") for key in Loss._fields])
         sgd = field(json, "optimizer", "object")
@@ -373,19 +429,35 @@ class Network(object):
         """All parameters in canonical order."""
         return [parameter for node in self.nodes for parameter in node.parameters]
 
+    @property
+    def buffers(self):
+        """All buffers in canonical order."""
+        return [item for node in self.nodes for item in node.buffers]
+
+    @property
+    def label_shape(self):
+        """What the labels have beside the batch: (T,) where the logits are [T, classes], else ()."""
+        for node in self.nodes:
+            if node.name == self.loss.input and len(node.output_shape) == 2:
+                return node.output_shape[:1]
+        return ()
+
 
 class Spec(object):
     """What `prepare` asks for, checked against the files and against what the adapter declared.
 
     network, batch, pool, mode, device, precision, input, preset, variant, threads, rank, world_size,
-    settings (dict of texts), folder (the launch's, absolute); x: TensorView [pool, batch, ...] and
-    labels: TensorView [pool, batch] of int32. spec.x[i] and spec.labels[i] are batch i.
+    settings (dict of texts), folder (the launch's, absolute); x: TensorView [pool, batch, ...] of
+    float32, of tokens [pool, batch, T] of int32, and labels: TensorView [pool, batch] or
+    [pool, batch, T] of int32. spec.x[i] and spec.labels[i] are batch i.
     """
 
     def __init__(self, request, folder):
-        self.network = Network(field(request, "network", "object"))
         for key in ("batch", "pool"):
             setattr(self, key, field(request, key, "integer"))
+        if self.batch < 1 or self.pool < 1:
+            raise ValueError("'batch' and 'pool' must be at least 1")
+        self.network = Network(field(request, "network", "object"), self.batch)
         for key in ("mode", "device", "precision", "input", "preset", "variant"):
             setattr(self, key, field(request, key, "text"))
         for key, least in (("threads", 1), ("rank", 0), ("world_size", 1)):
@@ -397,8 +469,6 @@ class Spec(object):
         self.settings = dict((key, field(settings, key, "text")) for key in settings)
         self.folder = folder
         self.x = self.labels = None
-        if self.batch < 1 or self.pool < 1:
-            raise ValueError("'batch' and 'pool' must be at least 1")
 
 
 # 5. Adapter: what the author of an adapter writes
@@ -448,7 +518,7 @@ class Adapter(object):
         raise NotImplementedError
 
     def reset(self):
-        """Weights, optimiser state and running values as after prepare, building nothing anew."""
+        """Weights, optimiser state and buffers as after prepare, building nothing anew."""
         raise NotImplementedError
 
     def step(self, batch, learning_rate):
@@ -466,7 +536,8 @@ class Adapter(object):
         """Waits until all work handed to the framework is done: loss, weights, everything."""
 
     def logits(self):
-        """Logits of the last step, [batch, classes]; see float32_bytes for what is taken."""
+        """Logits of the last step, [batch, classes] or [batch, T, classes]; see float32_bytes for
+        what is taken."""
         raise NotImplementedError
 
     def gradients(self):
@@ -478,8 +549,13 @@ class Adapter(object):
         """{canonical name: float32 values in canonical layout} as they are now."""
         raise NotImplementedError
 
+    def buffers(self):
+        """{canonical name: float32 values} of the network's buffers as they are now. Called only
+        for networks that have some."""
+        raise Unsupported("no buffers")
+
     def velocity(self):
-        """The same for the velocity in the convention of Optimizer; None if none is kept."""
+        """The same as weights() for the velocity in the convention of Optimizer; None if none is kept."""
         return None
 
     def peak_memory_bytes(self):
@@ -732,7 +808,8 @@ class Server(object):
         d, spec = self.description, self.spec
         required = [("mode", spec.mode, d.modes), ("device", spec.device, d.devices),
                     ("precision", spec.precision, d.precisions), ("input", spec.input, d.inputs),
-                    ("preset", spec.preset, d.presets)]
+                    ("preset", spec.preset, d.presets),
+                    ("input kind", spec.network.input_kind, ["values", "tokens"])]
         required += [("op", node.op, d.ops) for node in spec.network.nodes]
         required += [("loss", spec.network.loss.kind, d.losses),
                      ("loss reduction", spec.network.loss.reduction, ["mean", "sum"]),
@@ -753,13 +830,42 @@ class Server(object):
         batches = SafetensorsFile(field(request, "batches", "text"))
         for parameter in spec.network.parameters:
             parameter.initial = weights.at(parameter.name, "F32", parameter.shape)
-        shape = (spec.pool, spec.batch)
-        spec.labels = batches.at("labels", "I32", shape)
-        spec.x = batches.at("x", "F32", shape + spec.network.input_shape)
-        for label in spec.labels.array():
-            if not 0 <= label < spec.network.classes:
-                raise ValueError("label %d is outside of %d classes" % (
-                    label, spec.network.classes))
+        network = spec.network
+        spec.labels = self.map_ids(batches, "labels", "label", network.label_shape, network.classes,
+                                   "%d classes" % network.classes)
+        if network.input_kind == "tokens":
+            spec.x = self.map_ids(batches, "x", "token", network.input_shape, network.vocabulary,
+                                  "a vocabulary of %d" % network.vocabulary)
+        else:
+            spec.x = batches.at("x", "F32", self.pool_shape(network.input_shape))
+        for node in network.nodes:
+            if node.op == "dropout":
+                node.mask = self.map_mask(batches, node)
+
+    def pool_shape(self, sample):
+        return (self.spec.pool, self.spec.batch) + tuple(sample)
+
+    def map_ids(self, batches, name, noun, sample, end, words):
+        """The I32 tensor `name` of the pool, whose elements must lie in [0, end): `words`."""
+        shape = self.pool_shape(sample)
+        view = batches.at(name, "I32", shape)
+        ids = view.array()
+        if len(ids) > 0 and (min(ids) < 0 or max(ids) >= end):
+            first = next(i for i, value in enumerate(ids) if not 0 <= value < end)
+            raise ValueError("%s %d at %s is outside of %s" % (
+                noun, ids[first], place_text(shape, first), words))
+        return view
+
+    def map_mask(self, batches, node):
+        shape = self.pool_shape(node.output_shape)
+        view = batches.at("mask." + node.name, "U8", shape)
+        raw = bytes(view.data)
+        if raw.translate(None, b"\0\1"):  # What is neither 0 nor 1.
+            values = bytearray(raw)
+            first = next(i for i, value in enumerate(values) if value > 1)
+            raise ValueError("mask.%s is %d at %s instead of 0 or 1" % (
+                node.name, values[first], place_text(shape, first)))
+        return view
 
     def verify(self, number, request):
         folder = self.checked_folder(request)
@@ -789,7 +895,7 @@ class Server(object):
                 self.write_parameters(folder + "/gradients.safetensors", adapter.gradients())
             if taken in weights_after:
                 name = "%s/weights-%d.safetensors" % (folder, taken)
-                self.write_parameters(name, adapter.weights())
+                self.write_state(name)
                 weights[str(taken)] = name
         adapter.synchronize()
         gc.collect()
@@ -823,25 +929,31 @@ class Server(object):
             raise ValueError("the loss of entry %d is not finite" % index)
 
     def write_logits(self, name):
-        shape = (self.spec.batch, self.spec.network.classes)
-        raw = float32_bytes("logits", self.adapter.logits(), element_count(shape))
-        write_safetensors(self.path_of(name), [("logits", shape, raw)])
+        network = self.spec.network
+        shape = (self.spec.batch,) + network.label_shape + (network.classes,)
+        write_safetensors(self.path_of(name), [("logits", shape, self.adapter.logits())])
 
     def path_of(self, name):
         return os.path.join(self.folder, name.encode("utf-8"))
 
-    def parameter_bytes(self, tensors):
-        """[(name, shape, bytes)] in canonical order; a missing tensor is an error."""
-        result = []
-        for parameter in self.spec.network.parameters:
-            if parameter.name not in tensors:
-                raise ValueError("tensor '%s' is missing" % parameter.name)
-            raw = float32_bytes(parameter.name, tensors[parameter.name], parameter.count)
-            result.append((parameter.name, parameter.shape, raw))
-        return result
+    @staticmethod
+    def in_order(wanted, tensors):
+        """[(name, shape, values)] of the parameters or buffers `wanted`; none may be missing."""
+        for item in wanted:
+            if item.name not in tensors:
+                raise ValueError("tensor '%s' is missing" % item.name)
+        return [(item.name, item.shape, tensors[item.name]) for item in wanted]
 
     def write_parameters(self, name, tensors):
-        write_safetensors(self.path_of(name), self.parameter_bytes(tensors))
+        write_safetensors(self.path_of(name), self.in_order(self.spec.network.parameters, tensors))
+
+    def write_state(self, name):
+        """Weights and, after them, the buffers."""
+        network = self.spec.network
+        tensors = self.in_order(network.parameters, self.adapter.weights())
+        if network.buffers:
+            tensors += self.in_order(network.buffers, self.adapter.buffers())
+        write_safetensors(self.path_of(name), tensors)
 
     @staticmethod
     def positive(request, key):
@@ -889,7 +1001,7 @@ class Server(object):
     def export(self, number, request):
         folder = self.checked_folder(request)
         self.adapter.synchronize()
-        self.write_parameters(folder + "/weights.safetensors", self.adapter.weights())
+        self.write_state(folder + "/weights.safetensors")
         pairs = [("weights", folder + "/weights.safetensors")]
         velocity = self.adapter.velocity()
         if velocity is not None:
@@ -908,8 +1020,9 @@ class Server(object):
         if self.prepared:
             self.adapter.synchronize()
             crc = 0
-            for _, _, raw in self.parameter_bytes(self.adapter.weights()):
-                crc = zlib.crc32(raw, crc)
+            for name, shape, values in self.in_order(self.spec.network.parameters,
+                                                     self.adapter.weights()):
+                crc = zlib.crc32(float32_bytes(name, values, element_count(shape)), crc)
             checksum = "crc32:%08x" % (crc & 0xFFFFFFFF)
             settings = texts(self.adapter.effective_settings()) or self.prepared_settings
         self.finished = True

@@ -28,6 +28,22 @@ def argv_of(language):
     return [language, "-B", os.path.join(HERE, "minimal_adapter.py")]
 
 
+def change_pool(name, dtype=None, shape=None, place=None, value=None):
+    """For `spoil`: gives the pool's tensor `name` another type or shape, or one other element."""
+    def spoil(folder):
+        path = os.path.join(folder, "pool.safetensors")
+        tensors = []
+        for key, (old_shape, values) in drive.read_safetensors(path).items():
+            old_dtype = {"f": "F32", "i": "I32", "B": "U8"}[values.typecode]
+            if key == name and place is not None:
+                values[place] = value
+            changes = (dtype or old_dtype, shape or old_shape) if key == name else (old_dtype,
+                                                                                    old_shape)
+            tensors.append((key,) + changes + (values.tobytes(),))
+        drive.write_safetensors(path, tensors)
+    return spoil
+
+
 def files_in(folder):
     result = {}
     for parent, _, names in os.walk(folder):
@@ -37,8 +53,9 @@ def files_in(folder):
     return result
 
 
-def converse(language, lines, asynchronous=False):
-    """Raw replies without times, the files made, exit status."""
+def converse(language, lines, asynchronous=False, network=None, spoil=None):
+    """Raw replies without times, the files made, exit status. `spoil` may change the launch's
+    folder before the adapter sees it."""
     with tempfile.TemporaryDirectory() as folder:
         # A path that is not ASCII, in a locale that cannot spell it.
         folder = os.path.join(folder, "d\u00e9p\u00f4t")
@@ -46,7 +63,9 @@ def converse(language, lines, asynchronous=False):
         environment = {"DLBENCH_SDK": os.path.join(ROOT, "adapters", "sdk"), "LC_ALL": "C",
                        "MINIMAL_ASYNCHRONOUS": "1" if asynchronous else "0"}
         with drive.Session(argv_of(language), folder, environment) as session:
-            prepare = drive.prepare_fields(folder, drive.minimal_network())
+            prepare = drive.prepare_fields(folder, network or drive.minimal_network())
+            if spoil:
+                spoil(folder)
             replies = []
             for number, (kind, fields) in enumerate(lines, 1):
                 fields = dict(prepare, **fields) if kind == "prepare" else fields
@@ -101,6 +120,71 @@ class CrossTest(unittest.TestCase):
             VERIFY, batches=[], learning_rates=[], weights_after=[]))])
         self.assertEqual(replies[1], {"id": 2, "type": "verified", "losses": [], "weights": {}})
 
+    def test_words_buffers_and_masks(self):
+        network = drive.words_network()
+        pools = []
+        replies = self.assert_same(
+            [("prepare", {}), ("verify", VERIFY), ("run", dict(RUN, steps=1)),
+             ("export", {"folder": "s"}), ("verify", dict(VERIFY, folder="again")), ("finish", {})],
+            network=network,
+            spoil=lambda folder: pools.append(drive.read_safetensors(folder + "/pool.safetensors")))
+        self.assertEqual(replies[0]["effective_settings"]["state"], "carried")
+        self.assertEqual([reply["type"] for reply in replies],
+                         ["prepared", "verified", "ran", "exported", "verified", "finished"])
+        self.assertEqual(replies[1]["losses"], replies[4]["losses"])
+        _, files, _ = converse("c++", [("prepare", {}), ("verify", VERIFY), ("export", {
+            "folder": "s"})], network=network)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "tensors")
+
+            def read(name):
+                with open(path, "wb") as handle:
+                    handle.write(files[name])
+                return drive.read_safetensors(path)
+
+            self.assertEqual(read("v/logits.safetensors")["logits"][0], [16, 6, 10])
+            at_first = read("v/weights-0.safetensors")
+            self.assertEqual(list(at_first)[-2:] + list(at_first)[2:4],
+                             ["memory.hidden", "memory.cell", "memory.weight_hh", "memory.bias"])
+            self.assertEqual(at_first["memory.cell"][0], [16, 5])
+            self.assertEqual(set(at_first["memory.cell"][1]), {0.0})
+            count = 16 * 6
+            first = sum(pools[0]["x"][1][:count]) + 1000 * sum(pools[0]["mask.drop"][1][:5 * count])
+            self.assertEqual(set(read("v/weights-1.safetensors")["memory.hidden"][1]), {first})
+            self.assertEqual(read("s/weights.safetensors")["memory.hidden"],
+                             read("v/weights-5.safetensors")["memory.hidden"])
+            self.assertNotIn("memory.cell", read("s/velocity.safetensors"))
+
+    def test_wrong_words_and_masks_are_named(self):
+        network = drive.words_network()
+        for spoil, message in [
+                (change_pool("x", place=6 * 16 * 2 + 6 * 3 + 4, value=20),
+                 "token 20 at [2, 3, 4] is outside of a vocabulary of 20"),
+                (change_pool("x", place=0, value=-1),
+                 "token -1 at [0, 0, 0] is outside of a vocabulary of 20"),
+                (change_pool("labels", place=6 * 16 + 1, value=10),
+                 "label 10 at [1, 0, 1] is outside of 10 classes"),
+                (change_pool("x", dtype="F32"),
+                 "tensor 'x' is F32 [8, 16, 6] instead of I32 [8, 16, 6]"),
+                (change_pool("labels", shape=[8, 96]),
+                 "tensor 'labels' is I32 [8, 96] instead of I32 [8, 16, 6]"),
+                (change_pool("mask.drop", place=30 * 16 * 7 + 30 * 15 + 29, value=2),
+                 "mask.drop is 2 at [7, 15, 5, 4] instead of 0 or 1"),
+                (change_pool("mask.drop", shape=[8, 16, 30]),
+                 "tensor 'mask.drop' is U8 [8, 16, 30] instead of U8 [8, 16, 6, 5]")]:
+            reply = self.assert_same([("prepare", {})], network=network, spoil=spoil)[0]
+            self.assertEqual((reply["kind"], reply["message"]), ("failed", message))
+        network["nodes"].append(dict(network["nodes"][2], name="unknown"))
+        reply = self.assert_same([("prepare", {"network": network})],
+                                 network=drive.words_network())[0]
+        self.assertEqual(reply["message"], "tensor 'mask.unknown' is missing in the file")
+
+    def test_attributes_may_be_lists(self):
+        network = drive.minimal_network()
+        network["nodes"][0]["attributes"]["padding"] = [0, 1, 2, 3]
+        reply = self.assert_same([("prepare", {"network": network})])[0]
+        self.assertEqual(reply["effective_settings"]["padding"], "[0, 1, 2, 3]")
+
     def refuse(self, kind, message, prepared, request, fields):
         lines = ([("prepare", {})] if prepared else []) + [(request, fields)]
         reply = self.assert_same(lines)[-1]
@@ -116,6 +200,8 @@ class CrossTest(unittest.TestCase):
                 ({"input": "fed"}, "input fed is not built"),
                 ({"preset": "mine"}, "preset mine is not built"),
                 ({"world_size": 2}, "world_size 2 is not built"),
+                ({"network": dict(network, input={"kind": "speech", "shape": [36]})},
+                 "input kind speech is not built"),
                 ({"settings": {"a": "1"}}, "setting a is not known"),
                 ({"network": dict(network, nodes=[dict(network["nodes"][0], op="lrn")])},
                  "op lrn is not built"),
@@ -148,7 +234,7 @@ class CrossTest(unittest.TestCase):
                     "prepare", {"batch": 17})
         network = drive.minimal_network()
         reply = self.assert_same([("prepare", {"network": dict(network, classes=2)})])[0]
-        self.assertRegex(reply["message"], r"^label \d is outside of 2 classes$")
+        self.assertRegex(reply["message"], r"^label \d at \[0, \d+\] is outside of 2 classes$")
 
     def test_failures_of_the_framework_have_a_kind(self):
         for batch, kind, message in [

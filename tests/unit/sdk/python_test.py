@@ -88,11 +88,16 @@ class SafetensorsTest(unittest.TestCase):
             path = os.path.join(folder, "made", "a.safetensors")
             raw = sdk.float32_bytes("w", [1.0, 2.0], 2)
             sdk.write_safetensors(path.encode("utf-8"), [(u"w", (2,), raw)])
-            view = sdk.SafetensorsFile(path if not sdk.PYTHON_2 else path.decode("utf-8"))
+            text = path if not sdk.PYTHON_2 else path.decode("utf-8")
+            view = sdk.SafetensorsFile(text)
             self.assertEqual(list(view.at(u"w", "F32", (2,)).array()), [1.0, 2.0])
             for name, dtype, shape in (("w", "F32", (1, 2)), ("w", "I32", (2,)), ("x", "F32", (2,))):
                 self.assertRaises(ValueError, view.at, name, dtype, shape)
+            self.assertRaises(ValueError, sdk.write_safetensors, path.encode("utf-8"),
+                              [(u"w", (2,), raw), (u"b", (2,), lambda: raw[:4])])
             self.assertEqual(os.listdir(os.path.dirname(path)), ["a.safetensors"])
+            self.assertEqual(list(sdk.SafetensorsFile(text).at(u"w", "F32", (2,)).array()),
+                             [1.0, 2.0])
         finally:
             shutil.rmtree(folder)
 

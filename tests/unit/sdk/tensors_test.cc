@@ -94,7 +94,8 @@ TEST(SdkSafetensors, WrittenFilesAreReadBack) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "sdk_safetensors" / "made";
   const std::string path = (folder / "a.safetensors").string();
-  WriteSafetensors(path, {{"w", {2, 2}, {1, 2, 3, 4}}, {"b", {1}, {5}}});
+  const auto ones = [](float* out) { std::fill_n(out, 4, 1.0F); };
+  WriteSafetensors(path, {{"w", {2, 2}, ones}, {"b", {1}, [](float* out) { *out = 5.0F; }}});
   const SafetensorsFile file(path);
   const TensorView& bias = file.At("b", "F32", {1});
   EXPECT_EQ(*reinterpret_cast<const float*>(bias.data), 5.0F);
@@ -104,6 +105,15 @@ TEST(SdkSafetensors, WrittenFilesAreReadBack) {
   EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
   std::filesystem::remove_all(folder.parent_path());
   EXPECT_THROW(SafetensorsFile("/nonexistent/file"), std::runtime_error);
+}
+
+TEST(SdkSafetensors, AFileThatCannotBeCompletedIsNotLeft) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "sdk_partial";
+  const std::string path = (folder / "a.safetensors").string();
+  const auto fails = [](float* /*out*/) { throw Unsupported("no gradient of w"); };
+  EXPECT_THROW(WriteSafetensors(path, {{"w", {2}, fails}}), Unsupported);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
