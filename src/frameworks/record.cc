@@ -124,11 +124,28 @@ Installation LoadInstallation(const Places& places, const Manifest& manifest,
   return installation;
 }
 
+namespace {
+
+/// The C++ files beside a manifest, in a fixed order: the adapter and what it includes.
+std::vector<fs::path> SourcesIn(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".cc" || extension == ".h") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
 Result<std::string> SourceCrc(const Places& places, const Manifest& manifest) {
   uLong crc = ::crc32(0, nullptr, 0);
-  for (const fs::path& file :
-       {manifest.folder / manifest.adapter, manifest.folder / "manifest.toml",
-        places.adapters / "sdk" / "dlbench_adapter.h"}) {
+  std::vector<fs::path> files = SourcesIn(manifest.folder);
+  files.push_back(manifest.folder / "manifest.toml");
+  files.push_back(places.adapters / "sdk" / "dlbench_adapter.h");
+  for (const fs::path& file : files) {
     DLBENCH_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
     for (const char c : text) {
       const auto byte = static_cast<Bytef>(c);

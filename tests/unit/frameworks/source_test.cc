@@ -77,6 +77,15 @@ TEST_F(SourceTest, AChangedSourceIsNotRunButBuiltAgain) {
   EXPECT_TRUE(Find(places_, "native").ok());
 }
 
+TEST_F(SourceTest, WhatTheAdapterIncludesIsItsSourceToo) {
+  Write(places_.adapters / "native" / "layers.h", "// layers\n");
+  ASSERT_TRUE(InstallNative().ok());
+  Write(places_.adapters / "native" / "README.md", "no source\n");
+  EXPECT_TRUE(Find(places_, "native").ok());
+  Write(places_.adapters / "native" / "layers.h", "// other layers\n");
+  EXPECT_THAT(Find(places_, "native").error().message(), HasSubstr("source has changed"));
+}
+
 TEST_F(SourceTest, WhatItUsesIsNotRemovedFirst) {
   ASSERT_TRUE(InstallNative().ok());
   EXPECT_THAT(Remove(places_, "fake").error().message(),
