@@ -1,6 +1,6 @@
 // PyTorch's C++ front end for dlbench (docs/protocol.md), a framework of its own beside the Python
 // one (case C40): the same kernels, but its own modules and optimiser. README.md explains the
-// presets.
+// presets; net.h has the operations.
 
 #include <sched.h>
 #include <torch/torch.h>
@@ -15,10 +15,13 @@
 #include <vector>
 
 #include "dlbench_adapter.h"
+#include "net.h"
 
 namespace {
 
 namespace sdk = dlbench::adapter;
+using dlbench::libtorch::LayerMakers;
+using dlbench::libtorch::Net;
 
 /// Processors that the process may run on: importing a framework must not have shrunk this.
 int AllowedProcessors() {
@@ -41,51 +44,6 @@ void CheckProcessors(int threads) {
   }
   throw std::runtime_error(why);
 }
-
-/// The network's nodes in execution order; a node reads the outputs of earlier ones.
-struct NetImpl : torch::nn::Module {
-  explicit NetImpl(const sdk::Network& network) {
-    std::map<std::string, std::size_t> places{{"input", 0}};
-    for (const sdk::Node& node : network.nodes) {
-      sources_.push_back(places.at(node.inputs.at(0)));
-      places[node.name] = sources_.size();
-      ops_.push_back(node.op);
-      linears_.push_back(node.op == "dense" ? MakeLinear(node) : torch::nn::Linear(nullptr));
-    }
-    output_ = places.at(network.loss.input);
-  }
-
-  torch::Tensor forward(const torch::Tensor& x) {
-    std::vector<torch::Tensor> values{x};
-    values.reserve(ops_.size() + 1);
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      values.push_back(Apply(i, values[sources_[i]]));
-    }
-    return values[output_];
-  }
-
- private:
-  torch::nn::Linear MakeLinear(const sdk::Node& node) {
-    const bool bias = node.Find("bias") != nullptr;
-    const std::int64_t inputs = node.Find("weight")->shape.at(1);
-    return register_module(
-        node.name,
-        torch::nn::Linear(torch::nn::LinearOptions(inputs, node.output_shape.back()).bias(bias)));
-  }
-  torch::Tensor Apply(std::size_t index, const torch::Tensor& x) {
-    const std::string& op = ops_[index];
-    if (op == "dense") return linears_[index]->forward(x);
-    if (op == "sigmoid") return torch::sigmoid(x);
-    if (op == "tanh") return torch::tanh(x);
-    return torch::relu(x);
-  }
-
-  std::vector<std::string> ops_;
-  std::vector<std::size_t> sources_;
-  std::vector<torch::nn::Linear> linears_;
-  std::size_t output_ = 0;
-};
-TORCH_MODULE(Net);
 
 /// SGD with weight decay for some parameters and none for others: two groups.
 std::unique_ptr<torch::optim::SGD> MakeOptimizer(const sdk::Optimizer& sgd,
@@ -134,7 +92,7 @@ class LibTorchAdapter : public sdk::Adapter {
                          {"openmp", at::hasOpenMP() ? "yes" : "no"},
                          {"cpu_capability", at::get_cpu_capability()}};
     description.presets = {"default", "recommended"};
-    description.ops = {"dense", "relu", "sigmoid", "tanh"};
+    for (const auto& [op, maker] : LayerMakers()) description.ops.push_back(op);
     return description;
   }
 
@@ -143,7 +101,7 @@ class LibTorchAdapter : public sdk::Adapter {
     at::set_num_threads(spec.threads);
     at::set_num_interop_threads(1);
     spec_ = &spec;
-    net_ = Net(spec.network);
+    net_ = std::make_unique<Net>(spec);
     TakeParameters();
     TakeBatches();
     Reset();
@@ -162,14 +120,17 @@ class LibTorchAdapter : public sdk::Adapter {
       if (!spec_->network.optimizer.momentum) continue;
       Velocity(tensor).zero_();
     }
+    net_->ResetBuffers();
   }
 
   void Step(std::int64_t batch, double learning_rate) override {
     if (learning_rate != learning_rate_) SetLearningRate(learning_rate);
     const auto index = static_cast<std::size_t>(batch);
     optimizer_->zero_grad();
-    logits_ = net_->forward(x_[index]);
-    loss_ = torch::nn::functional::cross_entropy(logits_, labels_[index], loss_options_);
+    logits_ = net_->Forward(x_[index], batch);
+    // A loss has rows of classes: with T words a sample, batch * T of them.
+    loss_ = torch::nn::functional::cross_entropy(logits_.reshape({-1, logits_.size(-1)}),
+                                                 labels_[index], loss_options_);
     loss_.backward();
     optimizer_->step();
   }
@@ -181,6 +142,9 @@ class LibTorchAdapter : public sdk::Adapter {
   }
   void ReadWeight(const sdk::Parameter& parameter, float* out) override {
     CopyOut(Of(parameter), out);
+  }
+  void ReadBuffer(const sdk::Buffer& buffer, float* out) override {
+    CopyOut(net_->Buffers().at(buffer.name), out);
   }
   void ReadVelocity(const sdk::Parameter& parameter, float* out) override {
     CopyOut(Velocity(Of(parameter)), out);
@@ -202,17 +166,16 @@ class LibTorchAdapter : public sdk::Adapter {
  private:
   void TakeParameters() {
     const std::vector<const sdk::Parameter*> parameters = spec_->network.Parameters();
-    const std::vector<torch::Tensor> tensors = net_->parameters();
-    TORCH_CHECK(parameters.size() == tensors.size(), "the model has other parameters");
+    by_name_ = net_->Parameters();
+    TORCH_CHECK(parameters.size() == by_name_.size(), "the model has other parameters");
     std::vector<torch::Tensor> decaying, others;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const sdk::Parameter& parameter = *parameters[i];
-      TORCH_CHECK(tensors[i].sizes() == at::IntArrayRef(parameter.shape), parameter.name);
-      tensors_.emplace_back(&parameter, tensors[i]);
-      by_name_[parameter.name] = tensors[i];
-      initial_[parameter.name] =
-          torch::from_blob(const_cast<float*>(parameter.initial), parameter.shape).clone();
-      (parameter.decays ? decaying : others).push_back(tensors[i]);
+    for (const sdk::Parameter* parameter : parameters) {
+      const torch::Tensor& tensor = Of(*parameter);
+      TORCH_CHECK(tensor.sizes() == at::IntArrayRef(parameter->shape), parameter->name);
+      tensors_.emplace_back(parameter, tensor);
+      initial_[parameter->name] =
+          torch::from_blob(const_cast<float*>(parameter->initial), parameter->shape).clone();
+      (parameter->decays ? decaying : others).push_back(tensor);
     }
     optimizer_ = MakeOptimizer(spec_->network.optimizer, decaying, others);
     if (spec_->network.loss.reduction == "sum") loss_options_.reduction(torch::kSum);
@@ -223,11 +186,18 @@ class LibTorchAdapter : public sdk::Adapter {
     shape.insert(shape.end(), spec_->network.input_shape.begin(), spec_->network.input_shape.end());
     for (std::int64_t i = 0; i < spec_->pool; ++i) {
       const sdk::Batch batch = spec_->At(i);
-      x_.push_back(torch::from_blob(const_cast<float*>(batch.x), shape).clone());
-      labels_.push_back(
-          torch::from_blob(const_cast<std::int32_t*>(batch.labels), {spec_->batch}, torch::kInt32)
-              .to(torch::kInt64));
+      if (batch.tokens != nullptr) {
+        x_.push_back(Ids(batch.tokens, shape));
+      } else {
+        x_.push_back(torch::from_blob(const_cast<float*>(batch.x), shape).clone());
+      }
+      labels_.push_back(Ids(batch.labels, {spec_->batch * spec_->labels_per_sample}));
     }
+  }
+
+  /// As embeddings and losses take them.
+  static torch::Tensor Ids(const std::int32_t* ids, const std::vector<std::int64_t>& shape) {
+    return torch::from_blob(const_cast<std::int32_t*>(ids), shape, torch::kInt32).to(torch::kInt64);
   }
 
   void SetLearningRate(double learning_rate) {
@@ -246,7 +216,7 @@ class LibTorchAdapter : public sdk::Adapter {
   }
 
   const sdk::Spec* spec_ = nullptr;
-  Net net_{nullptr};
+  std::unique_ptr<Net> net_;
   std::unique_ptr<torch::optim::SGD> optimizer_;
   torch::nn::functional::CrossEntropyFuncOptions loss_options_;
   std::vector<std::pair<const sdk::Parameter*, torch::Tensor>> tensors_;
