@@ -1,5 +1,5 @@
 # -*- coding: utf-8 -*-
-"""PyTorch for dlbench (docs/protocol.md). Written for any version from 1.0 and for Python 2.7 and 3;
+"""PyTorch for dlbench (docs/protocol.md); layers.py has the operations. Written for any version from 1.0 and for Python 2.7 and 3;
 what a version lacks is left out and told in the effective settings. README.md explains the presets.
 """
 from __future__ import print_function
@@ -21,35 +21,9 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
-ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "relu": nn.ReLU}
+import layers  # noqa: E402
+
 CAN_COMPILE = hasattr(torch, "compile")
-
-
-def make_layer(node):
-    """The module of one node; its parameters are those of `node` in the same order."""
-    if node.op == "dense":
-        bias = node.find("bias") is not None
-        return nn.Linear(node.find("weight").shape[1], node.output_shape[-1], bias=bias)
-    return ACTIVATIONS[node.op]()
-
-
-class Net(nn.Module):
-    """The network's nodes in execution order; a node reads the outputs of earlier ones."""
-
-    def __init__(self, network):
-        super(Net, self).__init__()
-        self.layers = nn.ModuleList([make_layer(node) for node in network.nodes])
-        places = {"input": 0}
-        for index, node in enumerate(network.nodes):
-            places[node.name] = index + 1
-        self.inputs = [places[node.inputs[0]] for node in network.nodes]
-        self.output = places[network.loss.input]
-
-    def forward(self, x):
-        values = [x]
-        for layer, source in zip(self.layers, self.inputs):
-            values.append(layer(values[source]))
-        return values[self.output]
 
 
 def config_lines():
@@ -103,20 +77,24 @@ class PyTorchAdapter(sdk.Adapter):
             "pytorch", torch.__version__,
             mode_label={"default": "eager", "recommended": "compiled" if CAN_COMPILE else "eager"},
             build=config_lines(), presets=["default", "recommended"],
-            ops=["dense"] + sorted(ACTIVATIONS), asynchronous=False, gradients="step",
-            learning_rate="input")
+            ops=sorted(layers.MAKERS), asynchronous=False, gradients="step", learning_rate="input")
 
     # What a derived class may change.
 
     def make_model(self, network):
-        return Net(network)
+        return layers.Net(network, self.spec.batch)
 
     def loss_of(self, logits, labels):
         return F.cross_entropy(logits, labels, reduction=self.reduction)
 
-    def forward_and_loss(self, x, labels):
-        logits = self.model(x)
-        return self.loss_of(logits, labels), logits
+    def forward(self, x, masks, states):
+        return self.model(x, masks, states)
+
+    def forward_and_loss(self, x, labels, masks, states):
+        """Loss, logits, and the states that the next batch starts with."""
+        logits, states = self.forward(x, masks, states)
+        # A loss has rows of classes: with T words a sample, batch * T of them.
+        return self.loss_of(logits.reshape(-1, logits.shape[-1]), labels), logits, states
 
     def decay_of(self, parameter):
         return self.spec.network.optimizer.weight_decay if parameter.decays else 0.0
@@ -140,15 +118,17 @@ class PyTorchAdapter(sdk.Adapter):
         if hasattr(torch, "set_float32_matmul_precision"):
             torch.set_float32_matmul_precision("highest")
         self.reduction = spec.network.loss.reduction
+        self.has_images = any(node.op == "conv2d" for node in spec.network.nodes)
         self.model = self.make_model(spec.network)
-        self.tensors = dict(zip([p.name for p in spec.network.parameters], self.model.parameters()))
+        if self.channels_last():
+            self.model.to(memory_format=torch.channels_last)
+        self.tensors = self.model.tensors
         for parameter in spec.network.parameters:
             assert tuple(self.tensors[parameter.name].shape) == parameter.shape, parameter.name
         self.initial = dict((parameter.name, torch.from_numpy(parameter.initial.numpy().copy()))
                             for parameter in spec.network.parameters)
         self.make_optimizer()
-        self.x = list(torch.from_numpy(spec.x.numpy().copy()).unbind(0))
-        self.labels = list(torch.from_numpy(spec.labels.numpy().astype("int64")).unbind(0))
+        self.take_batches()
         self.last_loss = self.last_logits = None
         self.learning_rate = None
         self.reset()
@@ -158,6 +138,34 @@ class PyTorchAdapter(sdk.Adapter):
         return sdk.Prepared(batch=int(self.x[0].shape[0]), threads=torch.get_num_threads(),
                             precision=self.read_precision(),
                             effective_settings=self.effective_settings())
+
+    def channels_last(self):
+        """The Performance Tuning Guide's layout for convolutions, in the preset that follows it."""
+        return (self.spec.preset == "recommended" and self.has_images
+                and hasattr(torch, "channels_last"))
+
+    def take_batches(self):
+        spec = self.spec
+        if spec.network.input_kind == "tokens":
+            x = torch.from_numpy(spec.x.numpy().astype("int64"))  # What nn.Embedding takes.
+        else:
+            x = torch.from_numpy(spec.x.numpy().copy())
+        self.x = [self.laid_out(batch) for batch in x.unbind(0)]
+        labels = torch.from_numpy(spec.labels.numpy().astype("int64"))
+        self.labels = list(labels.reshape(spec.pool, -1).unbind(0))
+        dropouts = [node for node in spec.network.nodes if node.op == "dropout"]
+        self.masks = [[self.scaled_mask(node, batch) for node in dropouts]
+                      for batch in range(spec.pool)]
+
+    def laid_out(self, tensor):
+        """In memory as this preset wants images."""
+        if tensor.dim() == 4 and self.channels_last():
+            return tensor.contiguous(memory_format=torch.channels_last)
+        return tensor
+
+    def scaled_mask(self, node, batch):
+        mask = torch.from_numpy(node.mask[batch].numpy().astype("float32"))
+        return self.laid_out(mask / (1.0 - node.attributes["probability"]))
 
     def set_threads(self, threads):
         torch.set_num_threads(threads)
@@ -184,22 +192,27 @@ class PyTorchAdapter(sdk.Adapter):
             self.optimizer = torch.optim.SGD(groups, **options)
         if options["momentum"] != 0.0:
             # With a zero buffer the first step gives what it gives with none: 0 * momentum + g.
-            for tensor in self.model.parameters():
+            for tensor in self.tensors.values():
                 self.optimizer.state[tensor]["momentum_buffer"] = torch.zeros_like(tensor.data)
 
     def compile(self):
-        """Compiles forward pass and loss (their backward pass with them), and takes one step, so that
-        compiling is over when `prepare` is answered. A later recompilation is an error."""
+        """Compiles forward pass and loss (their backward pass with them), and takes a step, so that
+        compiling is over when `prepare` is answered: two with a carried state, which is then no longer
+        the first one. A later recompilation is an error."""
         begin = sdk.monotonic_ns()
-        self.timed_function = torch.compile(self.forward_and_loss, fullgraph=True)
-        self.step(0, self.spec.network.optimizer.learning_rate)
+        self.full_graph = all(node.op != "lstm" for node in self.spec.network.nodes)
+        self.timed_function = torch.compile(self.forward_and_loss, fullgraph=self.full_graph)
+        for _ in range(2 if self.model.carried else 1):
+            self.step(0, self.spec.network.optimizer.learning_rate)
         self.compile_seconds = (sdk.monotonic_ns() - begin) * 1e-9
         torch._dynamo.config.error_on_recompile = True
         self.reset()
 
     def read_precision(self):
-        kinds = set(str(tensor.dtype).replace("torch.", "") for tensor in self.model.parameters())
-        kinds.update(str(x.dtype).replace("torch.", "") for x in self.x)
+        tensors = list(self.model.parameters())
+        if self.spec.network.input_kind != "tokens":
+            tensors += self.x
+        kinds = set(str(tensor.dtype).replace("torch.", "") for tensor in tensors)
         return "+".join(sorted(kinds))
 
     # The timed step.
@@ -212,6 +225,12 @@ class PyTorchAdapter(sdk.Adapter):
                 if state.get("momentum_buffer") is not None:
                     state["momentum_buffer"].zero_()
                 tensor.grad = None
+            for node in self.spec.network.nodes:
+                for buffer in node.buffers:
+                    if buffer.name in self.model.kept:
+                        self.model.kept[buffer.name].fill_(buffer.initial)
+        self.states = [tuple(torch.full(buffer.shape, buffer.initial) for buffer in (
+            node.find_buffer("hidden"), node.find_buffer("cell"))) for node in self.model.carried]
 
     def step(self, batch, learning_rate):
         if learning_rate != self.learning_rate:
@@ -219,7 +238,8 @@ class PyTorchAdapter(sdk.Adapter):
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate
         self.optimizer.zero_grad()
-        self.last_loss, self.last_logits = self.timed_function(self.x[batch], self.labels[batch])
+        self.last_loss, self.last_logits, self.states = self.timed_function(
+            self.x[batch], self.labels[batch], self.masks[batch], self.states)
         self.last_loss.backward()
         self.after_backward()
         self.optimizer.step()
@@ -238,6 +258,13 @@ class PyTorchAdapter(sdk.Adapter):
     def weights(self):
         return dict((name, tensor.detach().numpy()) for name, tensor in self.tensors.items())
 
+    def buffers(self):
+        result = dict((name, tensor.numpy()) for name, tensor in self.model.kept.items())
+        for node, state in zip(self.model.carried, self.states):
+            for suffix, tensor in zip(("hidden", "cell"), state):
+                result[node.find_buffer(suffix).name] = tensor.numpy()
+        return result
+
     def velocity(self):
         if self.spec.network.optimizer.momentum == 0.0:
             return None
@@ -255,6 +282,9 @@ class PyTorchAdapter(sdk.Adapter):
             settings["mkldnn"] = torch.backends.mkldnn.is_available()
         if hasattr(torch.backends, "cpu"):
             settings["cpu_capability"] = torch.backends.cpu.get_cpu_capability()
+        if self.x[0].dim() == 4:
+            settings["memory_format"] = "channels_last" if self.x[0].is_contiguous(
+                memory_format=torch.channels_last) and self.channels_last() else "contiguous"
         # Where it is flushed, the smallest normal number halved is 0.
         settings["denormals"] = "kept" if float(torch.tensor(1.1754944e-38) * 0.5) else "flushed"
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "GLIBC_TUNABLES"):
@@ -269,7 +299,7 @@ class PyTorchAdapter(sdk.Adapter):
         hits, misses = (sum(counters[group][name] for group, name in (
             ("inductor", "fxgraph_cache_" + what), ("aot_autograd", "autograd_cache_" + what)))
                         for what in ("hit", "miss"))
-        return {"torch.compile": "fullgraph", "compile_cache": "warm" if hits and not misses
+        return {"torch.compile": "fullgraph" if self.full_graph else "parts", "compile_cache": "warm" if hits and not misses
                 else "cold", "compile_and_first_step_seconds": "%.1f" % self.compile_seconds,
                 "graph_breaks": sum(counters["graph_break"].values()),
                 "graphs": counters["stats"]["unique_graphs"]}
