@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "core/text.h"
 #include "network/cost.h"
+#include "network/graph.h"
 #include "network/parse.h"
 
 namespace dlbench::cli {
@@ -23,6 +24,7 @@ using network::NodeCost;
 struct Options {
   std::string name;
   std::string format = "table";
+  std::string graph_format = "dot";
   std::int64_t batch = 64;
 };
 
@@ -33,10 +35,6 @@ std::string Grouped(std::int64_t number) {
     text.insert(static_cast<std::size_t>(at), ",");
   }
   return text;
-}
-
-std::string FullName(const Network& network) {
-  return network.variant.empty() ? network.name : network.name + " (" + network.variant + ")";
 }
 
 /// Columns as wide as their widest cell; the first two to the left, numbers to the right.
@@ -63,6 +61,9 @@ NodeCost Total(const std::vector<NodeCost>& costs) {
   for (const NodeCost& cost : costs) {
     total.parameters += cost.parameters;
     total.multiply_adds += cost.multiply_adds;
+    total.backward_multiply_adds += cost.backward_multiply_adds;
+    total.forward_bytes += cost.forward_bytes;
+    total.backward_bytes += cost.backward_bytes;
     total.activation_bytes += cost.activation_bytes;
     total.parameter_bytes += cost.parameter_bytes;
   }
@@ -75,14 +76,16 @@ std::vector<std::string> LayerRow(const NodeCost& cost) {
           cost.output_shape.empty() ? "" : network::ToString(cost.output_shape),
           Grouped(cost.parameters),
           Grouped(cost.multiply_adds),
-          Grouped(cost.activation_bytes),
-          Grouped(cost.parameter_bytes)};
+          Grouped(cost.backward_multiply_adds),
+          Grouped(cost.forward_bytes),
+          Grouped(cost.backward_bytes)};
 }
 
 std::string InitialText(const Initializer& initializer) {
   return initializer.kind == Initializer::Kind::kConstant
              ? fmt::format("constant {}", initializer.value)
-             : fmt::format("uniform in (-{0:.6g}, {0:.6g})", initializer.value);
+             : fmt::format("uniform in ({:.6g}, {:.6g})", initializer.centre - initializer.value,
+                           initializer.centre + initializer.value);
 }
 
 void PrintParameters(std::ostream& out, const Network& network) {
@@ -95,23 +98,38 @@ void PrintParameters(std::ostream& out, const Network& network) {
   PrintColumns(out, rows);
 }
 
+std::string InputText(const Network& network) {
+  const network::Input& input = network.input;
+  const std::string start =
+      fmt::format("Input {} from '{}': ", network::ToString(input.shape), input.dataset);
+  if (input.kind == network::Input::Kind::kTokens) {
+    return start + fmt::format("ids of {} tokens, {} classes\n\n", Grouped(input.vocabulary),
+                               Grouped(network.classes));
+  }
+  return start + fmt::format("{} * (value - {}), {} classes\n\n", input.scale, input.offset,
+                             network.classes);
+}
+
 void ShowTable(std::ostream& out, const Network& network, std::int64_t batch) {
-  out << network.title << " (" << FullName(network) << "): " << Printable(network.description)
+  out << network.title << " (" << network.FullName() << "): " << Printable(network.description)
       << '\n';
-  out << fmt::format("Input {} from '{}': {} * (value - {}), {} classes\n\n",
-                     network::ToString(network.input.shape), network.input.dataset,
-                     network.input.scale, network.input.offset, network.classes);
+  out << InputText(network);
   const auto costs = Costs(network);
-  std::vector<std::vector<std::string>> rows{
-      {"layer", "op", "output", "parameters", "multiply-adds", "output bytes", "parameter bytes"}};
+  std::vector<std::vector<std::string>> rows{{"layer", "op", "output", "parameters",
+                                              "multiply-adds", "backward", "bytes moved",
+                                              "backward"}};
   for (const NodeCost& cost : costs) rows.push_back(LayerRow(cost));
   rows.push_back(LayerRow(Total(costs)));
   PrintColumns(out, rows);
-  out << "  (multiply-adds forward and output bytes for one sample; bytes as float32)\n\n";
+  const std::int64_t tokens = TokensPerSample(network);
+  out << fmt::format(
+      "  (for one sample{}; bytes: inputs and outputs as float32, without parameters)\n\n",
+      tokens > 0 ? fmt::format(", a sequence of {} tokens", tokens) : "");
   PrintParameters(out, network);
   const network::Optimizer& optimizer = network.optimizer;
-  out << fmt::format("\nLoss: {} of '{}', {} over the batch\n", network.loss.kind,
-                     network.loss.input, network.loss.reduction);
+  out << fmt::format("\nLoss: {} of '{}', {} over the batch{}\n", network.loss.kind,
+                     network.loss.input, network.loss.reduction,
+                     network.LabelsPerSample() > 1 ? " and its tokens" : "");
   out << fmt::format("Optimiser: {}, learning rate {}, momentum {}{}, weight decay {}\n",
                      optimizer.kind, optimizer.learning_rate, optimizer.momentum,
                      optimizer.nesterov ? " (Nesterov)" : "", optimizer.weight_decay);
@@ -127,6 +145,9 @@ Json LayerJson(const NodeCost& cost) {
           {"output_shape", cost.output_shape},
           {"parameters", cost.parameters},
           {"multiply_adds_per_sample", cost.multiply_adds},
+          {"backward_multiply_adds_per_sample", cost.backward_multiply_adds},
+          {"forward_bytes_per_sample", cost.forward_bytes},
+          {"backward_bytes_per_sample", cost.backward_bytes},
           {"output_bytes_per_sample", cost.activation_bytes},
           {"parameter_bytes", cost.parameter_bytes},
           {"input_needs_gradient", cost.input_needs_gradient}};
@@ -142,21 +163,29 @@ Json ShowJson(const Network& network, std::int64_t batch) {
     initial.push_back({{"parameter", parameter->name},
                        {"distribution", constant ? "constant" : "uniform"},
                        {constant ? "value" : "bound", parameter->initializer.value}});
+    if (!constant) initial.back()["centre"] = parameter->initializer.centre;
   }
   const NodeCost total = Total(costs);
   Json json = Json::parse(ToProtocolJson(network));
   json["title"] = SanitizeUtf8(network.title);
   json["description"] = SanitizeUtf8(network.description);
-  json["input"] = {{"shape", network.input.shape},
-                   {"dataset", network.input.dataset},
-                   {"scale", network.input.scale},
-                   {"offset", network.input.offset}};
+  json["input"]["dataset"] = network.input.dataset;
+  if (network.input.kind == network::Input::Kind::kValues) {
+    json["input"]["scale"] = network.input.scale;
+    json["input"]["offset"] = network.input.offset;
+  }
   json["layers"] = layers;
   json["initial"] = initial;
   json["totals"] = {{"parameters", total.parameters},
                     {"multiply_adds_per_sample", total.multiply_adds},
+                    {"backward_multiply_adds_per_sample", total.backward_multiply_adds},
+                    {"forward_bytes_per_sample", total.forward_bytes},
+                    {"backward_bytes_per_sample", total.backward_bytes},
                     {"output_bytes_per_sample", total.activation_bytes},
                     {"parameter_bytes", total.parameter_bytes}};
+  if (const std::int64_t tokens = TokensPerSample(network); tokens > 0) {
+    json["totals"]["tokens_per_sample"] = tokens;
+  }
   json["training_step"] = {{"batch", batch}, {"flops", TrainingStepFlops(network, batch)}};
   return json;
 }
@@ -194,8 +223,14 @@ void Show(Context& context, const Options& options) {
   }
 }
 
+void Graph(Context& context, const Options& options) {
+  const auto found = network::FindNetwork(options.name, context.network_folders);
+  if (!found) return Fail(context, found.error());
+  *context.out << (options.graph_format == "svg" ? ToSvg(*found) : ToDot(*found));
+}
+
 void Check(Context& context, const Options& options) {
-  const auto loaded = network::LoadNetwork(options.name);
+  const auto loaded = network::LoadAllVariants(options.name);
   if (!loaded) {
     if (options.format == "json") {
       const Json errors = Split(SanitizeUtf8(loaded.error().message()), '\n');
@@ -208,8 +243,13 @@ void Check(Context& context, const Options& options) {
   if (options.format == "json") {
     *context.out << Json{{"valid", true}, {"errors", Json::array()}}.dump(2) << '\n';
   } else {
-    *context.out << fmt::format("{}: valid; {} layers, {} parameters\n", Printable(options.name),
-                                loaded->nodes.size(), Grouped(loaded->ParameterCount()));
+    for (const Network& network : *loaded) {
+      const std::string variant =
+          network.variant.empty() ? "" : fmt::format(" (variant {})", network.variant);
+      *context.out << fmt::format("{}{}: valid; {} layers, {} parameters\n",
+                                  Printable(options.name), variant, network.nodes.size(),
+                                  Grouped(network.ParameterCount()));
+    }
   }
 }
 
@@ -238,6 +278,13 @@ void AddNetworksCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   AddFormat(*show, *options);
   show->callback([options, &context] { Show(context, *options); });
+
+  CLI::App* graph = networks->add_subcommand("graph", "Print a network as a graph");
+  graph->add_option("network", options->name, "Name or path of a network file")->required();
+  graph->add_option("--format", options->graph_format, "dot (of Graphviz) or svg (a picture)")
+      ->check(CLI::IsMember({"dot", "svg"}))
+      ->capture_default_str();
+  graph->callback([options, &context] { Graph(context, *options); });
 
   CLI::App* check = networks->add_subcommand("check", "Say everything that is wrong with a file");
   check->add_option("file", options->name, "Path of a network file")->required();

@@ -13,6 +13,10 @@ std::map<std::string, std::vector<float>> InitialWeights(const network::Network&
     values.resize(static_cast<std::size_t>(network::ElementCount(parameter->shape)));
     if (initializer.kind == network::Initializer::Kind::kUniform) {
       NamedStream(seed, parameter->name).FillUniform(values, initializer.value);
+      const auto centre = static_cast<float>(initializer.centre);
+      if (centre != 0.0F) {
+        for (float& value : values) value += centre;
+      }
     } else {
       values.assign(values.size(), static_cast<float>(initializer.value));
     }

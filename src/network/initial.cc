@@ -22,6 +22,7 @@ struct Form {
 constexpr Form kForms[] = {
     {"constant", Distribution::kConstant, "value", -kLargest},
     {"uniform", Distribution::kUniform, "bound", kSmallest},
+    {"uniform_around", Distribution::kUniformAround, "bound", kSmallest},
     {"uniform_fan_in", Distribution::kUniformFanIn, "gain", kSmallest},
     {"uniform_fan_average", Distribution::kUniformFanAverage, "gain", kSmallest},
 };
@@ -41,8 +42,11 @@ std::optional<InitialRule> ReadInitialRule(TableReader& reader, std::string_view
   for (const Form& form : kForms) {
     if (*name != form.name) continue;
     if (const auto number = rule_reader.Real(form.number_key, form.minimum, kLargest)) {
-      rule = InitialRule{form.distribution, *number};
+      rule = InitialRule{form.distribution, *number, 0.0};
     }
+    if (form.distribution != Distribution::kUniformAround) continue;
+    const auto centre = rule_reader.Real("centre", -kLargest, kLargest);
+    if (centre && rule) rule->centre = *centre;
   }
   rule_reader.RejectUnknownKeys();
   return rule;
@@ -53,13 +57,15 @@ Initializer Resolve(const InitialRule& rule, const ParameterSpec& parameter) {
   const auto fan_out = static_cast<double>(parameter.fan_out);
   switch (rule.distribution) {
     case Distribution::kConstant:
-      return {Initializer::Kind::kConstant, rule.number};
+      return {Initializer::Kind::kConstant, rule.number, 0.0};
     case Distribution::kUniform:
-      return {Initializer::Kind::kUniform, rule.number};
+      return {Initializer::Kind::kUniform, rule.number, 0.0};
+    case Distribution::kUniformAround:
+      return {Initializer::Kind::kUniform, rule.number, rule.centre};
     case Distribution::kUniformFanIn:
-      return {Initializer::Kind::kUniform, rule.number / std::sqrt(fan_in)};
+      return {Initializer::Kind::kUniform, rule.number / std::sqrt(fan_in), 0.0};
     case Distribution::kUniformFanAverage:
-      return {Initializer::Kind::kUniform, rule.number * std::sqrt(6.0 / (fan_in + fan_out))};
+      return {Initializer::Kind::kUniform, rule.number * std::sqrt(6.0 / (fan_in + fan_out)), 0.0};
   }
   return {};
 }

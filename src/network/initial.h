@@ -14,11 +14,13 @@ struct InitialRule {
   enum class Distribution {
     kConstant,           ///< Every value is `number`.
     kUniform,            ///< Uniform in (-number, number).
+    kUniformAround,      ///< Uniform in (centre - number, centre + number).
     kUniformFanIn,       ///< Bound number / sqrt(fan_in); He and others' rules differ in `number`.
     kUniformFanAverage,  ///< Bound number * sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010.
   };
   Distribution distribution = Distribution::kConstant;
   double number = 0.0;
+  double centre = 0.0;  ///< Of kUniformAround.
 };
 
 /// Reads the rule under `key`, for example {distribution = "uniform_fan_in", gain = 1.0}.

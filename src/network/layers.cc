@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -14,6 +16,8 @@ namespace {
 
 constexpr const char* kInput = "input";
 constexpr const char* kGroupInput = "group_input";
+constexpr std::array<const char*, 3> kInitialKeys = {"initial_weights", "initial_biases",
+                                                     "initial_scales"};
 
 using Names = std::map<std::string, std::string>;
 
@@ -23,8 +27,9 @@ class Resolver {
   Resolver(const LayerDefaults& defaults, Diagnostics& diagnostics)
       : defaults_(defaults), diagnostics_(diagnostics) {}
 
-  ResolvedLayers Run(const Value::Array& layers, const Shape& input_shape) {
-    shapes_[kInput] = input_shape;
+  ResolvedLayers Run(const Value::Array& layers, const Input& input) {
+    if (!input.shape.empty()) shapes_[kInput] = input.shape;
+    vocabulary_ = input.vocabulary;
     scopes_.push_back({{kInput, kInput}});
     ResolveList(layers, "");
     resolved_.names = scopes_.front();
@@ -33,8 +38,8 @@ class Resolver {
 
  private:
   void ResolveList(const Value::Array& layers, const std::string& prefix);
-  void ResolveGroup(TableReader& reader, const std::string& prefix);
-  void ResolveLayer(TableReader& reader, const Value& value, const std::string& prefix);
+  void ResolveGroup(TableReader& outer, const std::string& prefix);
+  void ResolveLayer(TableReader& unnamed, const Value& value, const std::string& prefix);
   void Infer(TableReader& reader, const Op& op, Node& node);
   void AddParameters(TableReader& reader, const Inference& inference, Node& node);
   std::optional<std::string> DeclareName(TableReader& reader);
@@ -49,8 +54,10 @@ class Resolver {
   std::string previous_ = kInput;
   std::map<std::string, std::optional<Shape>> shapes_;  ///< Nothing where an error hides it.
   std::vector<Names> scopes_;                           ///< Innermost last.
+  std::int64_t vocabulary_ = 0;                         ///< Of the input; 0 where it holds values.
   std::int64_t parameters_ = 0;
   std::int64_t activations_ = 0;
+  std::int64_t multiply_adds_ = 0;
   bool too_large_ = false;
 };
 
@@ -67,7 +74,7 @@ void Resolver::ResolveList(const Value::Array& layers, const std::string& prefix
 }
 
 std::optional<std::string> Resolver::DeclareName(TableReader& reader) {
-  const auto name = reader.Name("name");
+  auto name = reader.Name("name");
   if (!name) return std::nullopt;
   const bool reserved = *name == kInput || *name == kGroupInput;
   if (reserved || scopes_.back().count(*name) > 0) {
@@ -109,7 +116,12 @@ std::optional<std::string> Resolver::LookUp(const std::string& name) const {
 }
 
 std::vector<std::string> Resolver::ResolveInputs(TableReader& reader, const Op& op) {
-  if (!reader.Has("inputs")) return {previous_};
+  if (!reader.Has("inputs")) {
+    if (op.inputs == 1) return {previous_};
+    reader.Complain("inputs", fmt::format("{} has no 'inputs'; name the {} layers that {} takes",
+                                          reader.where(), op.inputs, op.name));
+    return {};
+  }
   const auto names = reader.Names("inputs");
   if (!names) return {};
   std::vector<std::string> inputs;
@@ -159,6 +171,13 @@ Attributes Resolver::ReadAttributes(TableReader& reader, const Op& op) {
           attributes[spec.name] = *value;
         }
         break;
+      case AttributeSpec::Kind::kIntegers:
+        if (const auto value =
+                reader.Ints(spec.name, spec.length, static_cast<std::int64_t>(spec.minimum),
+                            static_cast<std::int64_t>(spec.maximum))) {
+          attributes[spec.name] = *value;
+        }
+        break;
     }
   }
   return attributes;
@@ -176,6 +195,10 @@ void Resolver::ResolveLayer(TableReader& unnamed, const Value& value, const std:
   if (const auto op_name = reader.Choice("op", ops)) {
     const Op& op = *FindOp(*op_name);
     node.op = op.name;
+    if (const auto defaults = defaults_.attributes.find(op.name);
+        defaults != defaults_.attributes.end()) {
+      reader.SetFallback(*defaults->second);
+    }
     node.inputs = ResolveInputs(reader, op);
     node.attributes = ReadAttributes(reader, op);
     Infer(reader, op, node);
@@ -189,47 +212,62 @@ void Resolver::ResolveLayer(TableReader& unnamed, const Value& value, const std:
 }
 
 void Resolver::Infer(TableReader& reader, const Op& op, Node& node) {
-  std::vector<Shape> shapes;
+  std::vector<LayerInput> inputs;
+  bool tokens_fit = true;
   for (const std::string& input : node.inputs) {
-    if (const auto& shape = shapes_[input]) shapes.push_back(*shape);
+    const std::int64_t vocabulary = input == kInput ? vocabulary_ : 0;
+    if (const auto& shape = shapes_[input]) inputs.push_back({*shape, vocabulary});
+    tokens_fit = tokens_fit && (vocabulary > 0) == op.takes_tokens;
+  }
+  if (!tokens_fit) {
+    reader.Complain(
+        "inputs", fmt::format("{}: {}", reader.where(),
+                              op.takes_tokens ? op.name + " takes token ids, but its input are "
+                                                          "numbers"
+                                              : op.name + " takes numbers, but its input are token "
+                                                          "ids; embed them first"));
   }
   const bool complete =
-      shapes.size() == op.inputs && node.attributes.size() == op.attributes.size();
+      tokens_fit && inputs.size() == op.inputs && node.attributes.size() == op.attributes.size();
   if (!complete) {  // the cause has been told
-    reader.Has("initial_weights");
-    reader.Has("initial_biases");
+    for (const char* key : kInitialKeys) reader.Has(key);
     return;
   }
-  auto inference = op.infer(node.attributes, shapes);
+  auto inference = op.infer(node.attributes, inputs);
   if (!inference) {
     diagnostics_.Add(reader.position(),
                      fmt::format("{}: {}", reader.where(), inference.error().message()));
     return;
   }
   node.output_shape = inference->output_shape;
+  for (const BufferSpec& spec : inference->buffers) {
+    node.buffers.push_back(
+        {node.name + "." + spec.suffix, spec.shape, spec.initial, spec.per_sample});
+  }
   AddParameters(reader, *inference, node);
+  multiply_adds_ += std::min(inference->multiply_adds, kMaxMultiplyAdds + 1);  // no overflow
 }
 
 void Resolver::AddParameters(TableReader& reader, const Inference& inference, Node& node) {
-  auto weights = defaults_.weights;
-  auto biases = defaults_.biases;
-  bool has_bias = false;
-  for (const ParameterSpec& spec : inference.parameters) {
-    has_bias = has_bias || spec.role == ParameterSpec::Role::kBias;
-  }
+  using Role = ParameterSpec::Role;
+  std::map<Role, std::optional<InitialRule>> rules = {{Role::kWeight, defaults_.weights},
+                                                      {Role::kBias, defaults_.biases},
+                                                      {Role::kScale, defaults_.scales}};
   // Where there is nothing to initialise, these keys stay unknown ones.
-  if (!inference.parameters.empty() && reader.Has("initial_weights")) {
-    weights = ReadInitialRule(reader, "initial_weights", diagnostics_);
-  }
-  if (has_bias && reader.Has("initial_biases")) {
-    biases = ReadInitialRule(reader, "initial_biases", diagnostics_);
+  for (const auto& [key, role] :
+       {std::pair{kInitialKeys[0], Role::kWeight}, std::pair{kInitialKeys[1], Role::kBias},
+        std::pair{kInitialKeys[2], Role::kScale}}) {
+    const Role wanted = role;  // clang 14 captures no structured binding
+    const bool used =
+        std::any_of(inference.parameters.begin(), inference.parameters.end(),
+                    [wanted](const ParameterSpec& spec) { return spec.role == wanted; });
+    if (used && reader.Has(key)) rules[role] = ReadInitialRule(reader, key, diagnostics_);
   }
   for (const ParameterSpec& spec : inference.parameters) {
-    const bool is_bias = spec.role == ParameterSpec::Role::kBias;
-    const auto& rule = is_bias ? biases : weights;
+    const auto& rule = rules.at(spec.role);
     if (!rule) continue;  // the cause has been told
     node.parameters.push_back({node.name + "." + spec.suffix, spec.shape, Resolve(*rule, spec),
-                               !is_bias || defaults_.biases_decay});
+                               spec.role == Role::kWeight || defaults_.biases_decay});
   }
 }
 
@@ -243,6 +281,9 @@ bool Resolver::CountTowardsLimits(const Node& node, Position position) {
   if (activations_ > kMaxActivations) {
     excess = fmt::format("{} activations a sample", kMaxActivations);
   }
+  if (multiply_adds_ > kMaxMultiplyAdds) {
+    excess = fmt::format("{} multiply-adds a sample", kMaxMultiplyAdds);
+  }
   if (excess.empty()) return true;
   too_large_ = true;
   diagnostics_.Add(position, fmt::format("the network has more than {} up to here; use fewer or "
@@ -253,9 +294,9 @@ bool Resolver::CountTowardsLimits(const Node& node, Position position) {
 
 }  // namespace
 
-ResolvedLayers ResolveLayers(const Value::Array& layers, const Shape& input_shape,
+ResolvedLayers ResolveLayers(const Value::Array& layers, const Input& input,
                              const LayerDefaults& defaults, Diagnostics& diagnostics) {
-  return Resolver(defaults, diagnostics).Run(layers, input_shape);
+  return Resolver(defaults, diagnostics).Run(layers, input);
 }
 
 }  // namespace dlbench::network

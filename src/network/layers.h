@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,10 @@ namespace dlbench::network {
 struct LayerDefaults {
   std::optional<InitialRule> weights;  ///< Absent where the file's own is wrong.
   std::optional<InitialRule> biases;
+  std::optional<InitialRule> scales;
   bool biases_decay = false;
+  /// Attributes by op, for layers that do not give them. Into the document.
+  std::map<std::string, const Value*> attributes;
 };
 
 /// The nodes of a network and what the outer names stand for.
@@ -27,7 +31,7 @@ struct ResolvedLayers {
 
 /// Expands groups, resolves names and infers shapes. Errors go to `diagnostics`; the result is
 /// complete only if there are none.
-ResolvedLayers ResolveLayers(const Value::Array& layers, const Shape& input_shape,
+ResolvedLayers ResolveLayers(const Value::Array& layers, const Input& input,
                              const LayerDefaults& defaults, Diagnostics& diagnostics);
 
 }  // namespace dlbench::network

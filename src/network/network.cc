@@ -33,6 +33,8 @@ const Shape& Node::List(const std::string& key) const {
   return std::get<Shape>(attributes.at(key));
 }
 
+std::string Network::FullName() const { return variant.empty() ? name : name + "-" + variant; }
+
 std::vector<const Parameter*> Network::Parameters() const {
   std::vector<const Parameter*> all;
   for (const Node& node : nodes) {

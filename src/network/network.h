@@ -20,8 +20,9 @@ std::string ToString(const Shape& shape);
 struct Initializer {
   enum class Kind { kConstant, kUniform };
   Kind kind = Kind::kConstant;
-  /// kConstant: the value. kUniform: half the width of the interval (-bound, bound).
+  /// kConstant: the value. kUniform: half the width of (centre - value, centre + value).
   double value = 0.0;
+  double centre = 0.0;  ///< Of kUniform; added in float32 to what is drawn around 0.
 };
 
 /// One trainable tensor in canonical layout: dense weight [out, in], bias [out], convolution OIHW.
@@ -113,6 +114,8 @@ struct Network {
   Loss loss;
   Optimizer optimizer;
 
+  /// "alexnet-r-ceil": the name, with the variant if any, by which it is found.
+  std::string FullName() const;
   /// All parameter tensors in execution order.
   std::vector<const Parameter*> Parameters() const;
   /// Number of trainable scalars.

@@ -8,9 +8,11 @@
 
 #include "core/text.h"
 #include "network/diagnostics.h"
+#include "network/input.h"
 #include "network/layers.h"
-#include "network/limits.h"
+#include "network/ops/op.h"
 #include "network/table_reader.h"
+#include "network/variants.h"
 
 namespace dlbench::network {
 namespace {
@@ -24,51 +26,12 @@ constexpr std::size_t kMaxDescription = 4000;
 constexpr double kSmallestRate = 1e-10;
 constexpr double kLargestRate = 1e4;
 
-/// Kinds of data with the sizes that they have; 0: any.
-struct DatasetKind {
-  const char* name;
-  std::int64_t elements;
-  std::int64_t classes;
-};
-constexpr DatasetKind kDatasets[] = {{"mnist", 784, 10}, {"synthetic", 0, 0}};
-
 void ReadHeader(TableReader& reader, Network& network) {
   reader.Int("format", kFormat, kFormat);
   network.name = reader.Name("name").value_or("");
-  if (reader.Has("variant")) network.variant = reader.Name("variant").value_or("");
   network.title = reader.Text("title", kMaxTitle).value_or("");
   network.description = reader.Text("description", kMaxDescription).value_or("");
   network.classes = reader.Int("classes", 2, kMaxClasses).value_or(0);
-}
-
-std::optional<Shape> ReadInput(TableReader& top, Network& network, Diagnostics& diagnostics) {
-  const Value* value = top.Table("input");
-  if (value == nullptr) return std::nullopt;
-  TableReader reader(*value, "[input]", diagnostics);
-  const auto shape = reader.Sizes("shape");
-  std::vector<std::string> kinds;
-  for (const DatasetKind& kind : kDatasets) kinds.emplace_back(kind.name);
-  const auto dataset = reader.Choice("dataset", kinds);
-  network.input.shape = shape.value_or(Shape{});
-  network.input.dataset = dataset.value_or("");
-  network.input.scale = reader.Real("scale", kSmallestRate, 1 / kSmallestRate).value_or(1.0);
-  network.input.offset = reader.Real("offset", -1e6, 1e6).value_or(0.0);
-  reader.RejectUnknownKeys();
-  for (const DatasetKind& kind : kDatasets) {
-    if (!shape || !dataset || *dataset != kind.name || kind.elements == 0) continue;
-    if (ElementCount(*shape) != kind.elements) {
-      reader.Complain(
-          "shape", fmt::format("the input {} has {} elements, but '{}' has {}; correct "
-                               "'shape' or 'dataset'",
-                               ToString(*shape), ElementCount(*shape), kind.name, kind.elements));
-    }
-    if (network.classes != 0 && network.classes != kind.classes) {
-      top.Complain("classes", fmt::format("'classes' is {}, but '{}' has {}; correct 'classes' or "
-                                          "'dataset'",
-                                          network.classes, kind.name, kind.classes));
-    }
-  }
-  return shape;
 }
 
 /// Also says whether biases decay.
@@ -100,6 +63,9 @@ LayerDefaults ReadInitial(TableReader& top, Diagnostics& diagnostics) {
   TableReader reader(*value, "[initial]", diagnostics);
   defaults.weights = ReadInitialRule(reader, "weights", diagnostics);
   defaults.biases = ReadInitialRule(reader, "biases", diagnostics);
+  // Scales of 1 are what every framework begins with.
+  defaults.scales = reader.Has("scales") ? ReadInitialRule(reader, "scales", diagnostics)
+                                         : InitialRule{InitialRule::Distribution::kConstant, 1, 0};
   reader.RejectUnknownKeys();
   return defaults;
 }
@@ -126,12 +92,51 @@ void ReadLoss(TableReader& top, const ResolvedLayers& layers, bool layers_ok, Ne
   }
   network.loss.input = found->second;
   for (const Node& node : network.nodes) {
-    if (node.name != network.loss.input || node.output_shape == Shape{network.classes}) continue;
-    reader.Complain("input", fmt::format("the logits of '{}' have shape {}, but there are {} "
-                                         "classes; they must have shape [{}]",
-                                         *input, ToString(node.output_shape), network.classes,
-                                         network.classes));
+    if (node.name != network.loss.input) continue;
+    const Shape& shape = node.output_shape;
+    const bool sequence = shape.size() == 2;
+    if ((sequence || shape.size() == 1) && shape.back() == network.classes) continue;
+    reader.Complain("input",
+                    fmt::format("the logits of '{}' have shape {}, but there are {} classes; they "
+                                "must have shape [{}{}]",
+                                *input, ToString(shape), network.classes,
+                                sequence ? std::to_string(shape[0]) + ", " : "", network.classes));
   }
+}
+
+/// Attributes that layers of an op share in this file.
+void ReadDefaults(TableReader& top, LayerDefaults& defaults, Diagnostics& diagnostics) {
+  if (!top.Has("defaults")) return;
+  const Value* value = top.Table("defaults");
+  if (value == nullptr) return;
+  TableReader reader(*value, "[defaults]", diagnostics);
+  for (const auto& [name, op] : AllOps()) {
+    if (!reader.Has(name)) continue;
+    const Value* attributes = reader.Table(name);
+    if (attributes == nullptr) continue;
+    TableReader keys(*attributes, "'" + name + "' of [defaults]", diagnostics);
+    for (const AttributeSpec& spec : op.attributes) keys.Has(spec.name);
+    keys.RejectUnknownKeys();
+    defaults.attributes[name] = attributes;
+  }
+  reader.RejectUnknownKeys();
+}
+
+/// The document as `variant` has it; an unknown one is an error.
+Result<Value> SelectVariant(const Value& document, const std::string& variant,
+                            const std::string& file_name) {
+  Diagnostics diagnostics(file_name);
+  const std::vector<Variant> variants = ReadVariants(document, diagnostics);
+  if (!diagnostics.ok()) return diagnostics.ToError();
+  if (variant.empty()) return document;
+  std::vector<std::string> names;
+  for (const Variant& known : variants) {
+    if (known.name == variant) return WithChanges(document, known);
+    names.push_back(known.name);
+  }
+  return Error(ErrorCode::kNotFound, Locate(file_name, {},
+                                            "there is no variant '" + Printable(variant) + "'" +
+                                                SuggestionFor(variant, names)));
 }
 
 /// A node that the loss does not see has no gradient; frameworks differ in what they make of that.
@@ -153,21 +158,26 @@ void RejectUnusedNodes(const Network& network, Diagnostics& diagnostics) {
 
 }  // namespace
 
-Result<Network> ParseNetwork(std::string_view text, const std::string& file_name) {
-  DLBENCH_ASSIGN_OR_RETURN(const Value document, ParseDocument(text, file_name));
+Result<Network> ParseNetwork(std::string_view text, const std::string& file_name,
+                             const std::string& variant) {
+  DLBENCH_ASSIGN_OR_RETURN(const Value written, ParseDocument(text, file_name));
+  DLBENCH_ASSIGN_OR_RETURN(const Value document, SelectVariant(written, variant, file_name));
   Diagnostics diagnostics(file_name);
   TableReader reader(document, "the network", diagnostics);
   Network network;
   network.source = file_name;
+  network.variant = variant;
   ReadHeader(reader, network);
+  reader.Has("variants");
   const auto input_shape = ReadInput(reader, network, diagnostics);
   LayerDefaults defaults = ReadInitial(reader, diagnostics);
   defaults.biases_decay = ReadOptimizer(reader, network, diagnostics);
+  ReadDefaults(reader, defaults, diagnostics);
   const Value::Array* layers = reader.Tables("layers");
   ResolvedLayers resolved;
   const std::size_t errors_before_layers = diagnostics.count();
   if (layers != nullptr) {
-    resolved = ResolveLayers(*layers, input_shape.value_or(Shape{}), defaults, diagnostics);
+    resolved = ResolveLayers(*layers, network.input, defaults, diagnostics);
     network.nodes = std::move(resolved.nodes);
   }
   const bool layers_ok = layers != nullptr && diagnostics.count() == errors_before_layers;
@@ -177,6 +187,15 @@ Result<Network> ParseNetwork(std::string_view text, const std::string& file_name
   if (diagnostics.ok()) RejectUnusedNodes(network, diagnostics);
   if (!diagnostics.ok()) return diagnostics.ToError();
   return network;
+}
+
+Result<std::vector<std::string>> VariantNames(std::string_view text, const std::string& file_name) {
+  DLBENCH_ASSIGN_OR_RETURN(const Value document, ParseDocument(text, file_name));
+  Diagnostics diagnostics(file_name);
+  std::vector<std::string> names;
+  for (const Variant& variant : ReadVariants(document, diagnostics)) names.push_back(variant.name);
+  if (!diagnostics.ok()) return diagnostics.ToError();
+  return names;
 }
 
 }  // namespace dlbench::network

@@ -18,10 +18,10 @@ constexpr std::size_t kMaxRank = 6;
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Names become parts of tensor names, Python attributes and messages.
-bool IsName(std::string_view text) {
+bool IsName(std::string_view text, std::string_view more) {
   if (text.empty() || text.size() > kMaxNameLength || !IsLetter(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  return std::all_of(text.begin(), text.end(), [more](char c) {
+    return IsLetter(c) || (c >= '0' && c <= '9') || more.find(c) != std::string_view::npos;
   });
 }
 
@@ -42,7 +42,15 @@ TableReader::TableReader(const Value& table, std::string where, Diagnostics& dia
 const Value* TableReader::Find(std::string_view key) const {
   const auto found = std::find_if(members_.begin(), members_.end(),
                                   [&](const Member& member) { return member.key == key; });
-  return found == members_.end() ? nullptr : &found->value;
+  if (found != members_.end()) return &found->value;
+  if (fallback_ == nullptr) return nullptr;
+  const auto other = std::find_if(fallback_->begin(), fallback_->end(),
+                                  [&](const Member& member) { return member.key == key; });
+  return other == fallback_->end() ? nullptr : &other->value;
+}
+
+void TableReader::SetFallback(const Value& table) {
+  fallback_ = &std::get<Value::Table>(table.data);
 }
 
 const Value* TableReader::Require(std::string_view key, std::string_view expected) {
@@ -146,18 +154,25 @@ std::optional<std::string> TableReader::Choice(std::string_view key,
 }
 
 std::optional<std::string> TableReader::Name(std::string_view key) {
-  constexpr std::string_view kExpected =
-      "a letter, then letters, digits, '_' or '-', at most 64 in all";
-  const Value* value = Require(key, kExpected);
+  return NameWith(key, "_-", "a letter, then letters, digits, '_' or '-', at most 64 in all");
+}
+
+std::optional<std::string> TableReader::VariantName(std::string_view key) {
+  return NameWith(key, "_-.", "a letter, then letters, digits, '_', '-' or '.', at most 64 in all");
+}
+
+std::optional<std::string> TableReader::NameWith(std::string_view key, std::string_view more,
+                                                 std::string_view expected) {
+  const Value* value = Require(key, expected);
   if (value == nullptr) return std::nullopt;
   const auto* text = std::get_if<std::string>(&value->data);
   if (text == nullptr) {
-    WrongKind(*value, key, kExpected);
+    WrongKind(*value, key, expected);
     return std::nullopt;
   }
-  if (!IsName(*text)) {
+  if (!IsName(*text, more)) {
     Complain(key,
-             fmt::format("'{}' of {} is {}; it must be {}", key, where_, Quoted(*text), kExpected));
+             fmt::format("'{}' of {} is {}; it must be {}", key, where_, Quoted(*text), expected));
     return std::nullopt;
   }
   return *text;
@@ -190,6 +205,37 @@ std::optional<Shape> TableReader::Sizes(std::string_view key) {
     return std::nullopt;
   }
   return shape;
+}
+
+std::optional<Shape> TableReader::Ints(std::string_view key, std::size_t length,
+                                       std::int64_t minimum, std::int64_t maximum) {
+  const std::string expected =
+      fmt::format("an array of {} integers from {} to {}", length, minimum, maximum);
+  const Value* value = Require(key, expected);
+  if (value == nullptr) return std::nullopt;
+  const auto* array = std::get_if<Value::Array>(&value->data);
+  if (array == nullptr) {
+    WrongKind(*value, key, expected);
+    return std::nullopt;
+  }
+  Shape numbers;
+  for (const Value& element : *array) {
+    const auto* number = std::get_if<std::int64_t>(&element.data);
+    if (number == nullptr || *number < minimum || *number > maximum) {
+      diagnostics_.Add(
+          element.position,
+          fmt::format("'{}' of {} holds {}; it must be {}", key, where_,
+                      number ? std::to_string(*number) : element.KindName(), expected));
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+  }
+  if (numbers.size() != length) {
+    Complain(key, fmt::format("'{}' of {} has {} elements; it must be {}", key, where_,
+                              numbers.size(), expected));
+    return std::nullopt;
+  }
+  return numbers;
 }
 
 std::optional<std::vector<std::string>> TableReader::Names(std::string_view key) {

@@ -31,8 +31,13 @@ class TableReader {
   std::optional<std::string> Choice(std::string_view key, const std::vector<std::string>& choices);
   /// A name: a letter, then letters, digits, '_' or '-', at most 64.
   std::optional<std::string> Name(std::string_view key);
+  /// A name that may hold points too: "v1.5".
+  std::optional<std::string> VariantName(std::string_view key);
   /// One to six positive sizes whose product fits a tensor (kMaxTensorElements).
   std::optional<Shape> Sizes(std::string_view key);
+  /// `length` integers, each from `minimum` to `maximum`.
+  std::optional<Shape> Ints(std::string_view key, std::size_t length, std::int64_t minimum,
+                            std::int64_t maximum);
   /// One or more strings.
   std::optional<std::vector<std::string>> Names(std::string_view key);
   /// A table.
@@ -40,6 +45,8 @@ class TableReader {
   /// A non-empty array whose elements are all tables.
   const Value::Array* Tables(std::string_view key);
 
+  /// Where keys that this table does not hold are read; must hold a table and outlive this.
+  void SetFallback(const Value& table);
   /// Whether `key` is there; marks it as known.
   bool Has(std::string_view key);
   /// Where the value of `key` is, or the table where there is none.
@@ -53,12 +60,15 @@ class TableReader {
 
  private:
   const Value* Find(std::string_view key) const;
+  std::optional<std::string> NameWith(std::string_view key, std::string_view more,
+                                      std::string_view expected);
   /// The value, or an error that `expected` is missing.
   const Value* Require(std::string_view key, std::string_view expected);
   void WrongKind(const Value& value, std::string_view key, std::string_view expected);
 
   const Value& table_;
   const Value::Table& members_;
+  const Value::Table* fallback_ = nullptr;
   std::string where_;
   Diagnostics& diagnostics_;
   std::vector<std::string> known_;

@@ -6,7 +6,7 @@ import unittest
 from home import NETWORK, HomeTest, strict_json
 
 COMMANDS = (["run"], ["verify"], ["report"], ["check"], ["networks"], ["networks", "list"],
-            ["networks", "show"], ["networks", "check"], ["frameworks"], ["frameworks", "list"],
+            ["networks", "show"], ["networks", "graph"], ["networks", "check"], ["frameworks"], ["frameworks", "list"],
             ["frameworks", "show"], ["frameworks", "install"], ["frameworks", "add"],
             ["frameworks", "remove"], ["frameworks", "check"], ["machine"], ["doctor"])
 

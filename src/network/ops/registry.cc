@@ -6,9 +6,21 @@ const std::map<std::string, Op>& AllOps() {
   static const std::map<std::string, Op> ops = [] {
     std::map<std::string, Op> by_name;
     for (Op op : {
+             AddOp(),
+             AvgPool2dOp(),
+             BatchNormOp(),
+             Conv2dOp(),
              DenseOp(),
+             DropoutOp(),
+             EmbeddingOp(),
+             FlattenOp(),
+             GlobalAvgPoolOp(),
+             LrnOp(),
+             LstmOp(),
+             MaxPool2dOp(),
              ReluOp(),
              SigmoidOp(),
+             SubsamplePadOp(),
              TanhOp(),
          }) {
       const std::string name = op.name;

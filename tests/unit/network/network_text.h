@@ -64,4 +64,52 @@ inline std::string With(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
+/// A file of two classes with these lines of [input], `layers` (inline tables, separated by commas)
+/// and `more` after the defaults of [initial]. The layer "out" gives the logits.
+inline std::string FileOf(const std::string& input, const std::string& layers,
+                          const std::string& more = "") {
+  return "format = 1\nname = \"n\"\ntitle = \"N\"\ndescription = \"d\"\nclasses = 2\nlayers = [ " +
+         layers + R"( ]
+[input]
+dataset = "synthetic"
+)" + input +
+         R"(
+[loss]
+kind = "softmax_cross_entropy"
+reduction = "mean"
+input = "out"
+[optimizer]
+kind = "sgd"
+learning_rate = 0.1
+momentum = 0.9
+weight_decay = 0.01
+decays = "weights"
+nesterov = false
+[initial]
+weights = { distribution = "uniform_fan_in", gain = 1.0 }
+biases = { distribution = "constant", value = 0.25 }
+)" + more;
+}
+
+inline constexpr const char* kLogits = R"({ name = "out", op = "dense", units = 2, bias = false })";
+
+/// `layers` between images of `shape` and a dense layer.
+inline std::string OfImages(const std::string& shape, const std::string& layers,
+                            const std::string& more = "") {
+  return FileOf("scale = 1.0\noffset = 0.0\nshape = " + shape,
+                layers + R"(, { name = "flat", op = "flatten" }, )" + kLogits, more);
+}
+
+/// `layers` between vectors, or sequences of features, and a dense layer.
+inline std::string OfValues(const std::string& shape, const std::string& layers,
+                            const std::string& more = "") {
+  return FileOf("scale = 1.0\noffset = 0.0\nshape = " + shape, layers + ", " + kLogits, more);
+}
+
+/// `layers` between sequences of 7 tokens of 11 and a dense layer.
+inline std::string OfTokens(const std::string& layers, const std::string& more = "") {
+  return FileOf("kind = \"tokens\"\nshape = [7]\nvocabulary = 11",
+                layers + (layers.empty() ? "" : ", ") + kLogits, more);
+}
+
 }  // namespace dlbench::network

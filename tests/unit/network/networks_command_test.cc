@@ -52,9 +52,13 @@ TEST(NetworksCommand, ListNamesEveryShippedNetwork) {
   const Outcome outcome = RunCommand({"networks", "list"});
   EXPECT_EQ(outcome.exit_status, kDone);
   EXPECT_THAT(outcome.out, HasSubstr("fcn-r "));
-  EXPECT_EQ(nlohmann::json::parse(
-                RunCommand({"networks", "list", "--format", "json"}).out)["networks"][0]["name"],
-            "fcn-r");
+  EXPECT_THAT(outcome.out, HasSubstr("resnet-50-v1.5 "));
+  const auto json =
+      nlohmann::json::parse(RunCommand({"networks", "list", "--format", "json"}).out)["networks"];
+  EXPECT_EQ(json[0]["name"], "alexnet-r");
+  EXPECT_EQ(json[0]["parameters"], 85098);
+  EXPECT_EQ(json[1]["name"], "alexnet-r-ceil");
+  EXPECT_EQ(json[1]["parameters"], 89578);
 }
 
 TEST(NetworksCommand, ShowGivesLayersTotalsAndWork) {
@@ -84,6 +88,44 @@ TEST(NetworksCommand, CheckTellsAllErrorsAndExitsWithTwo) {
   const auto json =
       nlohmann::json::parse(RunCommand({"networks", "check", path, "--format", "json"}).out);
   EXPECT_EQ(json["errors"].size(), 2U);
+}
+
+TEST(NetworksCommand, ShowTellsTokensAndVariants) {
+  const Outcome outcome = RunCommand({"networks", "show", "lstm-ptb", "--batch", "1"});
+  for (const char* part : {"ids of 10,000 tokens", "a sequence of 32 tokens",
+                           "batch and its tokens", "uniform in (-0.1, 0.1)"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+  const auto json =
+      nlohmann::json::parse(RunCommand({"networks", "show", "lstm-ptb", "--format", "json"}).out);
+  EXPECT_EQ(json["totals"]["tokens_per_sample"], 32);
+  EXPECT_EQ(json["input"]["vocabulary"], 10000);
+  EXPECT_FALSE(json["input"].contains("scale"));
+  EXPECT_THAT(RunCommand({"networks", "show", "alexnet-r-ceil"}).out,
+              HasSubstr("AlexNet-R (alexnet-r-ceil): three convolutions of 5x5 on CIFAR-10, "
+                        "pooling rounded up"));
+  EXPECT_THAT(RunCommand({"networks", "show", "resnet-56"}).out,
+              HasSubstr("uniform in (0.5, 1.5)"));
+}
+
+TEST(NetworksCommand, GraphIsDotOrSvg) {
+  EXPECT_THAT(RunCommand({"networks", "graph", "resnet-50-v1.5"}).out,
+              HasSubstr("digraph \"resnet-50-v1.5\""));
+  EXPECT_THAT(RunCommand({"networks", "graph", "resnet-50", "--format", "svg"}).out,
+              HasSubstr("</svg>"));
+  EXPECT_EQ(RunCommand({"networks", "graph", "resnet-50", "--format", "png"}).exit_status,
+            kUsageError);
+}
+
+TEST(NetworksCommand, CheckLooksIntoVariants) {
+  const std::string start = network::ValidText() +
+                            "[[variants]]\nname = \"wide\"\ndescription = \"d\"\n"
+                            "[variants.layers]\nfc1.units = ";
+  const Outcome good = RunCommand({"networks", "check", Write("wide.toml", start + "7\n")});
+  EXPECT_THAT(good.out, HasSubstr("(variant wide): valid; 3 layers, 56 parameters"));
+  const Outcome bad = RunCommand({"networks", "check", Write("wide.toml", start + "-7\n")});
+  EXPECT_EQ(bad.exit_status, kUsageError);
+  EXPECT_THAT(bad.err, HasSubstr("'units' of layer 'fc1' is -7"));
 }
 
 TEST(NetworksCommand, CheckAcceptsAValidFile) {

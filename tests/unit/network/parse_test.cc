@@ -144,8 +144,8 @@ TEST(Parse, NumbersThatAreNotFiniteOrAbsurdAreRefused) {
 }
 
 TEST(Parse, ShapesThatDoNotFitAreRefused) {
-  EXPECT_THAT(ErrorOf(With("shape = [4]", "shape = [2, 2]")),
-              AllOf(StartsWith("my.toml:17:1: layer 'fc1'"), HasSubstr("shape [2, 2]")));
+  EXPECT_THAT(ErrorOf(With("shape = [4]", "shape = [2, 1, 2]")),
+              AllOf(StartsWith("my.toml:17:1: layer 'fc1'"), HasSubstr("shape [2, 1, 2]")));
   EXPECT_THAT(ErrorOf(With("units = 3", "units = 4")),
               HasSubstr("the logits of 'fc2' have shape [4], but there are 3 classes"));
   EXPECT_THAT(ErrorOf(With("\"synthetic\"", "\"mnist\"")),
