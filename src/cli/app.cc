@@ -135,6 +135,7 @@ int RunApp(int argc, char** argv, std::ostream& out, std::ostream& err) {
   AddReportCommand(app, context);
   AddCheckCommand(app, context);
   AddNetworksCommand(app, context);
+  AddDataCommand(app, context);
   AddFrameworksCommand(app, context);
   AddFrameworksCheckCommand(app, context);
   AddMachineCommand(app, context);

@@ -34,6 +34,7 @@ void Fail(Context& context, const Error& error);
 /// Each adds its subcommand to `app`; the subcommand's callback runs it with `context`, which must
 /// outlive `app`.
 void AddNetworksCommand(CLI::App& app, Context& context);
+void AddDataCommand(CLI::App& app, Context& context);
 void AddFrameworksCommand(CLI::App& app, Context& context);
 /// Adds `check` to the frameworks command, which must be there already.
 void AddFrameworksCheckCommand(CLI::App& app, Context& context);

@@ -59,7 +59,8 @@ void AddAxes(CLI::App& command, Options& options) {
   command.add_option("--input", options.inputs, "resident (default) or fed")->delimiter(',');
   command.add_option("--set", options.settings, "NAME=VALUE for every adapter")->delimiter(',');
   command.add_option("--data", options.data,
-                     "'synthetic', or a folder with IDX files (default: what the network names)");
+                     "'synthetic', or a folder or text file of yours (default: what 'dlbench data' "
+                     "lists)");
   command.add_option("--seed", options.seed, "Of weights, batches and order (default 1)");
   command.add_option("--out", options.out, "Results folder (default dlbench-results)");
   command.add_option("--format", options.format, "table, markdown, csv or json");

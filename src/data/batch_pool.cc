@@ -60,15 +60,7 @@ class PoolBuilder {
 
   std::int64_t count() const { return pool_.count; }
 
-  BatchPool Finish() {
-    Sha256 hash;
-    hash.Add("pool " + std::to_string(pool_.count) + " " + std::to_string(pool_.batch) + " " +
-             std::to_string(elements_) + "\n");
-    hash.AddElements(std::span<const float>(pool_.x));
-    hash.AddElements(std::span<const std::int32_t>(pool_.labels));
-    pool_.content_hash = hash.Finish();
-    return std::move(pool_);
-  }
+  BatchPool Finish() { return std::move(pool_); }
 
  private:
   void AddSample(std::int64_t sample) {
@@ -92,6 +84,88 @@ class PoolBuilder {
   BatchPool pool_;
 };
 
+/// A text's pool: row r of batch i is token segment i of part r.
+Result<BatchPool> TokenPool(const Dataset& dataset, const network::Network& network,
+                            std::int64_t batch, std::uint64_t seed) {
+  const std::int64_t length = network::ElementCount(network.input.shape);
+  if (network.LabelsPerSample() != length) {
+    return Error(
+        ErrorCode::kInput,
+        "network '" + network.name + "' takes tokens, so its loss needs logits for each of them");
+  }
+  if (network.classes < network.input.vocabulary) {
+    return Error(ErrorCode::kInput, "network '" + network.name + "' predicts tokens of " +
+                                        std::to_string(network.input.vocabulary) + " with " +
+                                        std::to_string(network.classes) + " classes");
+  }
+  // The last token of a part is a label only.
+  const std::int64_t part = (static_cast<std::int64_t>(dataset.tokens.size()) - 1) / batch;
+  const std::int64_t count = std::min(WantedBatches(network, batch), part / length);
+  if (count < kMinBatches) {
+    return Error(ErrorCode::kInput, "'" + dataset.name + "' with its " +
+                                        std::to_string(dataset.tokens.size()) +
+                                        " tokens gives no two batches of " + std::to_string(batch) +
+                                        " sequences of " + std::to_string(length));
+  }
+  const auto begin = static_cast<std::int64_t>(
+      NamedStream(seed, "batches/begin")
+          .Below(0, static_cast<std::uint64_t>(part - count * length + 1)));
+  BatchPool pool;
+  pool.batch = batch;
+  pool.count = count;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t row = 0; row < batch; ++row) {
+      const std::int32_t* from = dataset.tokens.data() + row * part + begin + i * length;
+      pool.x.insert(pool.x.end(), from, from + length);
+      pool.labels.insert(pool.labels.end(), from + 1, from + length + 1);
+    }
+  }
+  return pool;
+}
+
+std::int64_t MaskElements(const network::Network& network) {
+  std::int64_t elements = 0;
+  for (const network::Node& node : network.nodes) {
+    if (node.op == "dropout") elements += network::ElementCount(node.output_shape);
+  }
+  return elements;
+}
+
+/// Draws the masks: an element is kept with 1 - probability, decided by its own 32 bits.
+void AddMasks(const network::Network& network, std::uint64_t seed, BatchPool& pool) {
+  for (const network::Node& node : network.nodes) {
+    if (node.op != "dropout") continue;
+    const auto dropped = static_cast<std::uint64_t>(node.Real("probability") * 4294967296.0);
+    const auto elements = static_cast<std::size_t>(pool.count * pool.batch *
+                                                   network::ElementCount(node.output_shape));
+    std::vector<std::uint32_t> bits(elements);
+    NamedStream(seed, "mask/" + node.name).FillBits(0, bits);
+    std::vector<std::uint8_t>& mask = pool.masks[node.name];
+    mask.resize(elements);
+    for (std::size_t i = 0; i < elements; ++i) mask[i] = bits[i] >= dropped ? 1 : 0;
+  }
+}
+
+std::string HashOf(const BatchPool& pool, std::int64_t elements) {
+  Sha256 hash;
+  hash.Add("pool " + std::to_string(pool.count) + " " + std::to_string(pool.batch) + " " +
+           std::to_string(elements) + "\n");
+  hash.AddElements(std::span<const float>(pool.x));
+  hash.AddElements(std::span<const std::int32_t>(pool.labels));
+  for (const auto& [name, mask] : pool.masks) {
+    hash.Add("mask " + name + "\n");
+    hash.AddElements(std::span<const std::uint8_t>(mask));
+  }
+  return hash.Finish();
+}
+
+/// What both kinds of pool end with.
+BatchPool Finished(BatchPool pool, const network::Network& network, std::uint64_t seed) {
+  AddMasks(network, seed, pool);
+  pool.content_hash = HashOf(pool, network::ElementCount(network.input.shape));
+  return pool;
+}
+
 Status CheckBatch(const Dataset& dataset, const network::Network& network, std::int64_t batch) {
   if (batch < 1) {
     return Error(ErrorCode::kInput, "the batch must be at least 1, it is " + std::to_string(batch));
@@ -113,13 +187,18 @@ Status CheckBatch(const Dataset& dataset, const network::Network& network, std::
 }  // namespace
 
 std::int64_t WantedBatches(const network::Network& network, std::int64_t batch) {
-  const std::int64_t sample_bytes = network::ElementCount(network.input.shape) * 4 + 4;
+  const std::int64_t sample_bytes = network::ElementCount(network.input.shape) * 4 +
+                                    network.LabelsPerSample() * 4 + MaskElements(network);
   return std::clamp(kPoolBytes / sample_bytes / batch, kMinBatches, kBatches);
 }
 
 Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& network,
                                 std::int64_t batch, std::uint64_t seed) {
   DLBENCH_RETURN_IF_ERROR(CheckBatch(dataset, network, batch));
+  if (network.input.kind == network::Input::Kind::kTokens) {
+    DLBENCH_ASSIGN_OR_RETURN(auto pool, TokenPool(dataset, network, batch, seed));
+    return Finished(std::move(pool), network, seed);
+  }
   const std::int64_t wanted = WantedBatches(network, batch);
   const auto size = static_cast<std::size_t>(batch);
   PoolBuilder builder(dataset, network, batch);
@@ -134,16 +213,34 @@ Result<BatchPool> MakeBatchPool(const Dataset& dataset, const network::Network& 
                  "'" + dataset.name + "' with its " + std::to_string(dataset.samples) +
                      " samples gives no two different batches of " + std::to_string(batch));
   }
-  return builder.Finish();
+  return Finished(builder.Finish(), network, seed);
 }
 
 Status WriteBatchPool(const BatchPool& pool, const network::Network& network,
                       const std::filesystem::path& path) {
-  std::vector<std::int64_t> x_shape = {pool.count, pool.batch};
-  x_shape.insert(x_shape.end(), network.input.shape.begin(), network.input.shape.end());
-  const std::vector<TensorView> tensors = {
-      ViewOf("x", x_shape, std::span<const float>(pool.x)),
-      ViewOf("labels", {pool.count, pool.batch}, std::span<const std::int32_t>(pool.labels))};
+  const auto shape_of = [&pool](const network::Shape& sample) {
+    std::vector<std::int64_t> shape = {pool.count, pool.batch};
+    shape.insert(shape.end(), sample.begin(), sample.end());
+    return shape;
+  };
+  std::vector<TensorView> tensors;
+  std::vector<std::int32_t> tokens;
+  network::Shape labels;
+  if (network.input.kind == network::Input::Kind::kTokens) {
+    labels = network.input.shape;
+    tokens.assign(pool.x.begin(), pool.x.end());
+    tensors.push_back(
+        ViewOf("x", shape_of(network.input.shape), std::span<const std::int32_t>(tokens)));
+  } else {
+    tensors.push_back(ViewOf("x", shape_of(network.input.shape), std::span<const float>(pool.x)));
+  }
+  tensors.push_back(ViewOf("labels", shape_of(labels), std::span<const std::int32_t>(pool.labels)));
+  for (const network::Node& node : network.nodes) {
+    const auto mask = pool.masks.find(node.name);
+    if (mask == pool.masks.end()) continue;
+    tensors.push_back(ViewOf("mask." + node.name, shape_of(node.output_shape),
+                             std::span<const std::uint8_t>(mask->second)));
+  }
   return WriteSafetensors(path, tensors, {{"content_hash", pool.content_hash}});
 }
 

@@ -83,5 +83,8 @@ TensorView ViewOf(std::string name, std::vector<std::int64_t> shape, std::span<c
 /// An int32 view of `values` under `name`; `values` must outlive it.
 TensorView ViewOf(std::string name, std::vector<std::int64_t> shape,
                   std::span<const std::int32_t> values);
+/// A view of the bytes `values` under `name`; `values` must outlive it.
+TensorView ViewOf(std::string name, std::vector<std::int64_t> shape,
+                  std::span<const std::uint8_t> values);
 
 }  // namespace dlbench::data

@@ -66,5 +66,9 @@ TensorView ViewOf(std::string name, std::vector<std::int64_t> shape,
                   std::span<const std::int32_t> values) {
   return View(std::move(name), DType::kI32, std::move(shape), values);
 }
+TensorView ViewOf(std::string name, std::vector<std::int64_t> shape,
+                  std::span<const std::uint8_t> values) {
+  return View(std::move(name), DType::kU8, std::move(shape), values);
+}
 
 }  // namespace dlbench::data

@@ -45,7 +45,9 @@ class Runner {
 
   Result<std::int64_t> Run() {
     DLBENCH_ASSIGN_OR_RETURN(arms_, ResolveArms(plan_, context_));
-    DLBENCH_ASSIGN_OR_RETURN(cases_, MakeCases(plan_, context_.network_folders));
+    DLBENCH_ASSIGN_OR_RETURN(
+        cases_, MakeCases(plan_, context_.network_folders,
+                          data::DataRegistry(data::RegistryFile(context_.places.data_home))));
     DLBENCH_RETURN_IF_ERROR(OpenCampaign());
     folder_ = context_.results_folder / fmt::format("campaign-{}", campaign_);
     DLBENCH_RETURN_IF_ERROR(WriteCases(cases_, folder_ / "inputs"));

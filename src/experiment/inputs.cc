@@ -12,13 +12,18 @@
 namespace dlbench::experiment {
 namespace {
 
-data::DataRequest RequestFor(const Plan& plan) {
+/// What the plan names, else what the user has added for this kind of data.
+Result<data::DataRequest> RequestFor(const Plan& plan, const network::Network& network,
+                                     const data::DataRegistry& registry) {
   data::DataRequest request;
   request.seed = plan.seed;
   if (plan.data == "synthetic") {
     request.kind = "synthetic";
   } else if (!plan.data.empty()) {
     request.folder = plan.data;
+  } else {
+    DLBENCH_ASSIGN_OR_RETURN(const auto added, registry.Find(network.input.dataset));
+    if (added) request.folder = added->path;
   }
   return request;
 }
@@ -30,6 +35,13 @@ Status MakeFolder(const std::filesystem::path& folder) {
   return Error(ErrorCode::kIo,
                fmt::format("cannot make the folder '{}': {}; name another with --out",
                            folder.string(), error.message()));
+}
+
+/// "alexnet-r-ceil-b64".
+std::string FolderOf(const Case& one) {
+  const network::Network& network = one.network();
+  return fmt::format("{}{}{}-b{}", network.name, network.variant.empty() ? "" : "-",
+                     network.variant, one.batch());
 }
 
 }  // namespace
@@ -65,13 +77,14 @@ Result<const verify::Gate*> Case::GateFor(bool rate_changes) {
 }
 
 Result<std::vector<std::unique_ptr<Case>>> MakeCases(
-    const Plan& plan, const std::vector<std::filesystem::path>& network_folders) {
+    const Plan& plan, const std::vector<std::filesystem::path>& network_folders,
+    const data::DataRegistry& registry) {
   std::vector<std::unique_ptr<Case>> cases;
   for (const std::string& name : plan.networks) {
     DLBENCH_ASSIGN_OR_RETURN(const network::Network network,
                              network::FindNetwork(name, network_folders));
-    DLBENCH_ASSIGN_OR_RETURN(const data::Dataset dataset,
-                             data::LoadDataset(RequestFor(plan), network));
+    DLBENCH_ASSIGN_OR_RETURN(const auto request, RequestFor(plan, network, registry));
+    DLBENCH_ASSIGN_OR_RETURN(const data::Dataset dataset, data::LoadDataset(request, network));
     for (const std::int64_t batch : plan.batches) {
       DLBENCH_ASSIGN_OR_RETURN(auto made, Case::Make(network, dataset, batch, plan.seed));
       cases.push_back(std::move(made));
@@ -83,8 +96,7 @@ Result<std::vector<std::unique_ptr<Case>>> MakeCases(
 Status WriteCases(const std::vector<std::unique_ptr<Case>>& cases,
                   const std::filesystem::path& folder) {
   for (const auto& one : cases) {
-    DLBENCH_RETURN_IF_ERROR(
-        one->Write(folder / fmt::format("{}-b{}", one->network().name, one->batch())));
+    DLBENCH_RETURN_IF_ERROR(one->Write(folder / FolderOf(*one)));
   }
   return {};
 }

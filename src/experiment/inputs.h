@@ -9,6 +9,7 @@
 
 #include "core/result.h"
 #include "data/dataset.h"
+#include "data/registry.h"
 #include "experiment/plan.h"
 #include "network/network.h"
 #include "verify/gate.h"
@@ -61,8 +62,9 @@ class Case {
 /// All cases of `plan` in the order of Arm::case_index, in memory: what is wrong with networks and
 /// data shows before anything is stored.
 Result<std::vector<std::unique_ptr<Case>>> MakeCases(
-    const Plan& plan, const std::vector<std::filesystem::path>& network_folders);
-/// Writes each below `folder`/<network>-b<batch>.
+    const Plan& plan, const std::vector<std::filesystem::path>& network_folders,
+    const data::DataRegistry& registry);
+/// Writes each below `folder`/<network>[-<variant>]-b<batch>.
 Status WriteCases(const std::vector<std::unique_ptr<Case>>& cases,
                   const std::filesystem::path& folder);
 

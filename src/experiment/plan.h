@@ -24,7 +24,7 @@ struct Plan {
   std::vector<std::string> precisions{"float32"};
   std::vector<std::string> inputs{"resident"};
   std::map<std::string, std::string> settings;  ///< Passed to every adapter.
-  std::string data;                             ///< "", "synthetic" or a folder with IDX files.
+  std::string data;                             ///< "", "synthetic", or a folder or text file.
   std::uint64_t seed = 1;
   std::int64_t rounds = 10;
   double warmup_seconds = 1.0;

@@ -148,5 +148,27 @@ TEST_F(BatchPoolFileTest, HoldsValuesAndLabelsInTheNetworksShape) {
   EXPECT_EQ(file->metadata().at("content_hash"), pool->content_hash);
 }
 
+TEST(BatchPool, HoldsAMaskForEachDropoutNode) {
+  network::Network network = TwoInputs();
+  for (const char* name : {"drop1", "drop2"}) {
+    network::Node node;
+    node.name = name;
+    node.op = "dropout";
+    node.attributes["probability"] = 0.25;
+    node.output_shape = {1000};
+    network.nodes.push_back(node);
+  }
+  const auto pool = MakeBatchPool(Numbered(200), network, 4, 1);
+  ASSERT_TRUE(pool.ok()) << pool.error().message();
+  ASSERT_EQ(pool->masks.size(), 2U);
+  const auto& mask = pool->masks.at("drop1");
+  ASSERT_EQ(mask.size(), static_cast<std::size_t>(pool->count * 4 * 1000));
+  const auto kept = std::count(mask.begin(), mask.end(), 1);
+  EXPECT_EQ(kept + std::count(mask.begin(), mask.end(), 0), static_cast<long>(mask.size()));
+  EXPECT_NEAR(static_cast<double>(kept) / static_cast<double>(mask.size()), 0.75, 0.02);
+  EXPECT_NE(mask, pool->masks.at("drop2"));
+  EXPECT_NE(pool->content_hash, Pool(Numbered(200), 4).content_hash);
+}
+
 }  // namespace
 }  // namespace dlbench::data

@@ -120,10 +120,10 @@ TEST_F(FolderTest, FolderWhoseNameIsNotUtf8Opens) {
 TEST_F(FolderTest, UsersFolderComesBeforeTheDistributions) {
   Put(kImages, TinyImages());
   Put(kLabels, TinyLabels());
-  const auto user = LoadDataset({"", folder_, 1}, TinyNetwork(), "/nonexistent");
+  const auto user = LoadDataset({"", folder_, 1}, TinyNetwork(), {"/nonexistent", "/nonexistent"});
   ASSERT_TRUE(user.ok()) << user.error().message();
   EXPECT_EQ(user->name, "MNIST (user)");
-  const auto packaged = LoadDataset({}, TinyNetwork(), folder_);
+  const auto packaged = LoadDataset({}, TinyNetwork(), {folder_, "/nonexistent"});
   ASSERT_TRUE(packaged.ok()) << packaged.error().message();
   EXPECT_EQ(packaged->name, "Fashion-MNIST");
 }
@@ -140,7 +140,7 @@ TEST_F(FolderTest, DataThatDoNotFitTheNetworkAreRefused) {
 }
 
 TEST(LoadDataset, NothingInstalledNamesThePackageAndTheAlternative) {
-  const auto dataset = LoadDataset({}, TinyNetwork(), "/nonexistent");
+  const auto dataset = LoadDataset({}, TinyNetwork(), {"/nonexistent", "/nonexistent"});
   ASSERT_FALSE(dataset.ok());
   EXPECT_THAT(dataset.error().message(), AllOf(HasSubstr("apt-get install dataset-fashion-mnist"),
                                                HasSubstr("--data synthetic")));
