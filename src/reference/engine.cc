@@ -19,17 +19,25 @@ std::vector<double> ToDouble(const Matrix<Scalar>& matrix) {
   return {matrix.values.begin(), matrix.values.end()};
 }
 
-// A node with the buffers of one batch.
+// A node with the tensors of one batch.
 template <class Scalar>
 struct BuiltNode {
   std::string name;
   LayerPtr<Scalar> layer;
-  std::int64_t input = -1;  // index of the node that feeds it; -1: the data
-  bool trains = false;      // whether anything up to here has parameters
-  bool reached = false;     // whether the loss depends on it, in the current backward pass
+  std::vector<std::int64_t> inputs;  // indices of the nodes that feed it; -1: the data
+  network::Shape shape;              // of one sample of its output
+  bool trains = false;               // whether anything up to here has parameters
+  bool reached = false;              // whether the loss depends on it, in the current backward pass
   Matrix<Scalar> output;
-  Matrix<Scalar> gradient;
+  Matrix<Scalar> gradient;  // has values only while the backward pass needs them
 };
+
+// Rows as layers want them: one a sample, or one a token of a sequence [T, D].
+template <class Scalar>
+Matrix<Scalar> MatrixFor(const network::Shape& shape, std::int64_t batch) {
+  if (shape.size() == 2) return Matrix<Scalar>(batch * shape[0], shape[1]);
+  return Matrix<Scalar>(batch, network::ElementCount(shape));
+}
 
 template <class Scalar>
 class TypedEngine final : public Engine {
@@ -40,7 +48,9 @@ class TypedEngine final : public Engine {
         loss_(network.loss.reduction == "mean" ? SoftmaxCrossEntropy<Scalar>::Reduction::kMean
                                                : SoftmaxCrossEntropy<Scalar>::Reduction::kSum,
               sums_),
-        input_(batch, network::ElementCount(network.input.shape)) {}
+        batch_(batch),
+        input_shape_(network.input.shape),
+        input_(MatrixFor<Scalar>(network.input.shape, batch)) {}
 
   Status Build(const network::Network& network) {
     for (const auto& node : network.nodes) DLBENCH_RETURN_IF_ERROR(AddNode(node));
@@ -50,7 +60,9 @@ class TypedEngine final : public Engine {
                    "the loss takes '" + network.loss.input + "', which no node is called");
     }
     logits_ = static_cast<std::size_t>(*logits);
-    if (nodes_[logits_].output.columns == network.classes) return {};
+    const Matrix<Scalar>& output = nodes_[logits_].output;
+    logits_gradient_ = Matrix<Scalar>(output.rows, output.columns);
+    if (output.columns == network.classes) return {};
     return Error(ErrorCode::kInput, "the loss takes '" + network.loss.input + "' with " +
                                         std::to_string(nodes_[logits_].output.columns) +
                                         " values a sample, but there are " +
@@ -59,6 +71,10 @@ class TypedEngine final : public Engine {
 
   void SetState(const State& state) override {
     SetWeights(state.weights);
+    for (BufferTensor<Scalar>* buffer : Buffers()) {
+      const auto found = state.buffers.find(buffer->name);
+      if (found != state.buffers.end()) Assign(found->second, buffer->value, buffer->name);
+    }
     for (ParameterTensor<Scalar>* tensor : Tensors()) {
       const auto velocity = state.velocity.find(tensor->name);
       if (velocity == state.velocity.end()) continue;
@@ -75,6 +91,17 @@ class TypedEngine final : public Engine {
       Assign(found->second, tensor->value, tensor->name);
       std::fill(tensor->velocity.values.begin(), tensor->velocity.values.end(), Scalar{0});
     }
+    for (BufferTensor<Scalar>* buffer : Buffers()) {
+      std::fill(buffer->value.values.begin(), buffer->value.values.end(),
+                static_cast<Scalar>(buffer->initial));
+    }
+  }
+
+  void SetMasks(const Masks& masks) override {
+    for (auto& node : nodes_) {
+      const auto mask = masks.find(node.name);
+      node.layer->SetMask(mask == masks.end() ? std::span<const std::uint8_t>() : mask->second);
+    }
   }
 
   State GetState() const override {
@@ -83,6 +110,7 @@ class TypedEngine final : public Engine {
       state.weights[tensor->name] = ToDouble(tensor->value);
       state.velocity[tensor->name] = ToDouble(tensor->velocity);
     }
+    state.buffers = GetBuffers();
     return state;
   }
 
@@ -94,9 +122,17 @@ class TypedEngine final : public Engine {
     return weights;
   }
 
+  std::map<std::string, std::vector<double>> GetBuffers() const override {
+    std::map<std::string, std::vector<double>> buffers;
+    for (const BufferTensor<Scalar>* buffer : Buffers()) {
+      buffers[buffer->name] = ToDouble(buffer->value);
+    }
+    return buffers;
+  }
+
   StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
                   double learning_rate, bool keep_activations) override {
-    StepResult result = RunForward(x, labels, keep_activations, &nodes_[logits_].gradient);
+    StepResult result = RunForward(x, labels, keep_activations, &logits_gradient_);
     AddGradients(result);
     Update(learning_rate);
     return result;
@@ -104,14 +140,14 @@ class TypedEngine final : public Engine {
 
   StepResult Differentiate(std::span<const float> x,
                            std::span<const std::int32_t> labels) override {
-    StepResult result = RunForward(x, labels, false, &nodes_[logits_].gradient);
+    StepResult result = RunForward(x, labels, false, &logits_gradient_);
     AddGradients(result);
     return result;
   }
 
   double Advance(std::span<const float> x, std::span<const std::int32_t> labels,
                  double learning_rate) override {
-    const double loss = RunForward(x, labels, false, &nodes_[logits_].gradient).loss;
+    const double loss = RunForward(x, labels, false, &logits_gradient_).loss;
     RunBackward();
     Update(learning_rate);
     return loss;
@@ -135,6 +171,7 @@ class TypedEngine final : public Engine {
       SgdUpdate<Scalar>(optimizer_, tensor->decays, learning_rate, tensor->gradient.values,
                         tensor->value.values, tensor->velocity.values);
     }
+    for (BufferTensor<Scalar>* buffer : Buffers()) buffer->value = buffer->next;
   }
 
   // -1 for the data, nothing for a name that is not known yet.
@@ -150,26 +187,35 @@ class TypedEngine final : public Engine {
     return index < 0 ? input_ : nodes_[static_cast<std::size_t>(index)].output;
   }
 
+  const network::Shape& ShapeOf(std::int64_t index) const {
+    return index < 0 ? input_shape_ : nodes_[static_cast<std::size_t>(index)].shape;
+  }
+
+  std::vector<const Matrix<Scalar>*> InputsOf(const BuiltNode<Scalar>& node) const {
+    std::vector<const Matrix<Scalar>*> inputs;
+    for (const std::int64_t index : node.inputs) inputs.push_back(&OutputOf(index));
+    return inputs;
+  }
+
   Status AddNode(const network::Node& node) {
-    if (node.inputs.size() != 1) {
-      return Error(ErrorCode::kUnsupported, "node '" + node.name +
-                                                "': the reference has no op with " +
-                                                std::to_string(node.inputs.size()) + " inputs");
-    }
-    const auto input = IndexOf(node.inputs.front());
-    if (!input) {
-      return Error(ErrorCode::kInput, "node '" + node.name + "' takes '" + node.inputs.front() +
-                                          "', which no earlier node is called");
-    }
     BuiltNode<Scalar> built;
     built.name = node.name;
-    built.input = *input;
-    const auto elements = OutputOf(*input).columns;
-    DLBENCH_ASSIGN_OR_RETURN(built.layer, MakeLayer<Scalar>(node, elements, sums_));
-    built.trains = !built.layer->Parameters().empty() ||
-                   (*input >= 0 && nodes_[static_cast<std::size_t>(*input)].trains);
-    built.output = Matrix<Scalar>(input_.rows, network::ElementCount(node.output_shape));
-    built.gradient = built.output;
+    built.shape = node.output_shape;
+    LayerSource source{&node, {}, batch_};
+    for (const std::string& name : node.inputs) {
+      const auto input = IndexOf(name);
+      if (!input) {
+        return Error(ErrorCode::kInput, "node '" + node.name + "' takes '" + name +
+                                            "', which no earlier node is called");
+      }
+      built.inputs.push_back(*input);
+      built.trains =
+          built.trains || (*input >= 0 && nodes_[static_cast<std::size_t>(*input)].trains);
+      source.input_shapes.push_back(ShapeOf(*input));
+    }
+    DLBENCH_ASSIGN_OR_RETURN(built.layer, MakeLayer<Scalar>(source, sums_));
+    built.trains = built.trains || !built.layer->Parameters().empty();
+    built.output = MatrixFor<Scalar>(node.output_shape, batch_);
     nodes_.push_back(std::move(built));
     return {};
   }
@@ -180,6 +226,14 @@ class TypedEngine final : public Engine {
       for (auto* tensor : node.layer->Parameters()) tensors.push_back(tensor);
     }
     return tensors;
+  }
+
+  std::vector<BufferTensor<Scalar>*> Buffers() const {
+    std::vector<BufferTensor<Scalar>*> buffers;
+    for (const auto& node : nodes_) {
+      for (auto* buffer : node.layer->Buffers()) buffers.push_back(buffer);
+    }
+    return buffers;
   }
 
   static void Assign(const std::vector<double>& from, Matrix<Scalar>& to, const std::string& name) {
@@ -194,7 +248,7 @@ class TypedEngine final : public Engine {
 
   void CheckBatch(std::span<const float> x, std::span<const std::int32_t> labels) const {
     if (x.size() != input_.values.size() ||
-        labels.size() != static_cast<std::size_t>(input_.rows)) {
+        labels.size() != static_cast<std::size_t>(nodes_[logits_].output.rows)) {
       throw std::invalid_argument("reference batch of another size than the engine's");
     }
     for (const std::int32_t label : labels) {
@@ -210,7 +264,7 @@ class TypedEngine final : public Engine {
     std::copy(x.begin(), x.end(), input_.values.begin());
     StepResult result;
     for (auto& node : nodes_) {
-      node.layer->Forward(OutputOf(node.input), node.output);
+      node.layer->Forward(InputsOf(node), node.output);
       if (keep_activations) result.activations[node.name] = ToDouble(node.output);
     }
     const auto& logits = nodes_[logits_].output;
@@ -224,30 +278,40 @@ class TypedEngine final : public Engine {
   void RunBackward() {
     for (auto& node : nodes_) node.reached = false;
     nodes_[logits_].reached = true;
+    nodes_[logits_].gradient = std::move(logits_gradient_);
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (!node->reached) {
         ZeroGradients(*node->layer);
         continue;
       }
       BackwardThrough(*node);
+      // What follows needs it no more; large networks have room for a few at a time only.
+      if (&*node == &nodes_[logits_]) logits_gradient_ = std::move(node->gradient);
+      node->gradient = Matrix<Scalar>();
     }
   }
 
   void BackwardThrough(BuiltNode<Scalar>& node) {
-    const auto& x = OutputOf(node.input);
-    BuiltNode<Scalar>* source =
-        node.input >= 0 ? &nodes_[static_cast<std::size_t>(node.input)] : nullptr;
-    // Nobody needs the gradient of the data, nor of what is computed from them without parameters.
-    if (source == nullptr || !source->trains) {
-      node.layer->Backward(x, node.output, node.gradient, nullptr);
-    } else if (!source->reached) {
-      node.layer->Backward(x, node.output, node.gradient, &source->gradient);
-      source->reached = true;
-    } else {
-      Matrix<Scalar> further(x.rows, x.columns);
-      node.layer->Backward(x, node.output, node.gradient, &further);
-      std::transform(further.values.begin(), further.values.end(), source->gradient.values.begin(),
-                     source->gradient.values.begin(), std::plus<>());
+    std::vector<Matrix<Scalar>> further(node.inputs.size());
+    std::vector<Matrix<Scalar>*> targets;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      targets.push_back(nullptr);
+      // Nobody needs the gradient of the data, nor of what is computed from them without
+      // parameters.
+      if (node.inputs[i] < 0) continue;
+      BuiltNode<Scalar>& source = nodes_[static_cast<std::size_t>(node.inputs[i])];
+      if (!source.trains) continue;
+      Matrix<Scalar>& target = source.reached ? further[i] : source.gradient;
+      target = Matrix<Scalar>(source.output.rows, source.output.columns);
+      targets.back() = &target;
+      source.reached = true;
+    }
+    node.layer->Backward(InputsOf(node), node.output, node.gradient, targets);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (targets[i] != &further[i]) continue;
+      auto& values = nodes_[static_cast<std::size_t>(node.inputs[i])].gradient.values;
+      std::transform(values.begin(), values.end(), further[i].values.begin(), values.begin(),
+                     std::plus<>());
     }
   }
 
@@ -260,7 +324,10 @@ class TypedEngine final : public Engine {
   const network::Optimizer optimizer_;
   Sums<Scalar> sums_;
   SoftmaxCrossEntropy<Scalar> loss_;
+  const std::int64_t batch_;
+  const network::Shape input_shape_;
   Matrix<Scalar> input_;
+  Matrix<Scalar> logits_gradient_;
   std::vector<BuiltNode<Scalar>> nodes_;
   std::size_t logits_ = 0;
 };

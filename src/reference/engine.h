@@ -24,16 +24,21 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
-/// Parameters and optimiser state by canonical name, each in canonical layout, as float64.
+/// Parameters, optimiser state and buffers by canonical name, each in canonical layout, as float64.
 struct State {
   std::map<std::string, std::vector<double>> weights;
   std::map<std::string, std::vector<double>> velocity;
+  std::map<std::string, std::vector<double>> buffers;  ///< Per sample: [batch, shape].
 };
+
+/// The masks of dropout nodes by node name: 0 or 1 for each element of the node's output, sample
+/// after sample.
+using Masks = std::map<std::string, std::span<const std::uint8_t>>;
 
 /// What one training step computed, before the update it applied.
 struct StepResult {
   double loss = 0.0;
-  std::vector<double> logits;                              ///< [batch, classes].
+  std::vector<double> logits;                              ///< [batch, (T,) classes].
   std::map<std::string, std::vector<double>> gradients;    ///< By canonical name, of the loss.
   std::map<std::string, std::vector<double>> activations;  ///< By node name, if asked for.
 };
@@ -47,15 +52,22 @@ class Engine {
                                                 Arithmetic arithmetic);
   virtual ~Engine() = default;
 
-  /// Replaces all weights and velocities; missing velocities become zero. In float32 arithmetic
-  /// the state is rounded to float32 (the frameworks store it so).
+  /// Replaces all weights, velocities and buffers; missing velocities become zero, missing buffers
+  /// what a reset gives them. In float32 arithmetic the state is rounded to float32 (the frameworks
+  /// store it so).
   virtual void SetState(const State& state) = 0;
-  /// As SetState with velocities of zero, by canonical name.
+  /// As SetState with velocities of zero and buffers reset, by canonical name.
   virtual void SetWeights(const std::map<std::string, std::vector<double>>& weights) = 0;
   virtual State GetState() const = 0;
   /// The weights alone, by canonical name: half the copying of GetState.
   virtual std::map<std::string, std::vector<double>> GetWeights() const = 0;
-  /// Forward, loss, backward, update with `learning_rate`. `x` is [batch, input], `labels` [batch].
+  /// The buffers alone, by canonical name.
+  virtual std::map<std::string, std::vector<double>> GetBuffers() const = 0;
+  /// The masks of the passes that follow; they must outlive them. Needed once a network has
+  /// dropout.
+  virtual void SetMasks(const Masks& masks) = 0;
+  /// Forward, loss, backward, update with `learning_rate`. `x` is [batch, input], of tokens their
+  /// ids; `labels` [batch], or [batch, T] where each token has logits.
   virtual StepResult Step(std::span<const float> x, std::span<const std::int32_t> labels,
                           double learning_rate, bool keep_activations = false) = 0;
   /// The same step without handing out logits and gradients (large networks: most of the copying).

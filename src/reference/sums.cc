@@ -69,12 +69,13 @@ void Sums<Scalar>::TimesTransposed(const Matrix<Scalar>& a, const Matrix<Scalar>
 }
 
 template <class Scalar>
-void Sums<Scalar>::Times(const Matrix<Scalar>& a, const Matrix<Scalar>& b, Matrix<Scalar>& c) {
+void Sums<Scalar>::Times(const Matrix<Scalar>& a, const Matrix<Scalar>& b, Matrix<Scalar>& c,
+                         bool accumulate) {
   const SumOrder& order = orders_.For(a.columns);
   const auto& left = Prepare(a, Axis::kColumns, order, scratch_a_);
   const auto& right = Prepare(b, Axis::kRows, order, scratch_b_);
   Multiply(Product<Scalar>{OperandOf(left, false), OperandOf(right, false), c.values.data(),
-                           c.columns, c.rows, c.columns, a.columns, order.block, false});
+                           c.columns, c.rows, c.columns, a.columns, order.block, accumulate});
 }
 
 template <class Scalar>
@@ -109,8 +110,7 @@ void Sums<Scalar>::AddRows(const Matrix<Scalar>& a, std::span<Scalar> sums) {
 }
 
 template <class Scalar>
-Scalar Sums<Scalar>::Add(std::span<const Scalar> terms) {
-  const SumOrder& order = orders_.For(static_cast<std::int64_t>(terms.size()));
+Scalar Sums<Scalar>::AddInOrder(std::span<const Scalar> terms, const SumOrder& order) {
   const auto block = static_cast<std::size_t>(order.block);
   Scalar total{0};
   for (std::size_t from = 0; from < terms.size(); from += block) {
@@ -123,6 +123,11 @@ Scalar Sums<Scalar>::Add(std::span<const Scalar> terms) {
     total += partial;
   }
   return total;
+}
+
+template <class Scalar>
+Scalar Sums<Scalar>::Add(std::span<const Scalar> terms) {
+  return AddInOrder(terms, orders_.For(static_cast<std::int64_t>(terms.size())));
 }
 
 template class Sums<float>;

@@ -7,14 +7,14 @@ namespace {
 // Rectifier, y = max(x, 0). The derivative at x = 0 is taken as 0, as PyTorch, TensorFlow and
 // oneDNN do. A NaN stays one: max() would hide it.
 template <class Scalar>
-class Relu final : public Layer<Scalar> {
- public:
-  void Forward(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
+class Relu final : public UnaryLayer<Scalar> {
+ protected:
+  void Apply(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
     Map(x, y, [](Scalar value) { return value <= 0 ? Scalar{0} : value; });
   }
 
-  void Backward(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
-                Matrix<Scalar>* dx) override {
+  void Differentiate(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
+                     Matrix<Scalar>* dx) override {
     if (dx == nullptr) return;
     Map(y, dy, *dx,
         [](Scalar output, Scalar gradient) { return output > 0 ? gradient : Scalar{0}; });

@@ -9,9 +9,9 @@ namespace {
 // Logistic function, y = 1 / (1 + exp(-x)), and dy/dx = y (1 - y). For negative x it is written as
 // exp(x) / (1 + exp(x)), so that exp never overflows.
 template <class Scalar>
-class Sigmoid final : public Layer<Scalar> {
- public:
-  void Forward(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
+class Sigmoid final : public UnaryLayer<Scalar> {
+ protected:
+  void Apply(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
     Map(x, y, [](Scalar value) {
       if (value >= 0) return 1 / (1 + std::exp(-value));
       const Scalar power = std::exp(value);
@@ -19,8 +19,8 @@ class Sigmoid final : public Layer<Scalar> {
     });
   }
 
-  void Backward(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
-                Matrix<Scalar>* dx) override {
+  void Differentiate(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
+                     Matrix<Scalar>* dx) override {
     if (dx == nullptr) return;
     Map(y, dy, *dx,
         [](Scalar output, Scalar gradient) { return gradient * output * (1 - output); });

@@ -8,14 +8,14 @@ namespace {
 
 // Hyperbolic tangent, and dy/dx = 1 - y^2.
 template <class Scalar>
-class Tanh final : public Layer<Scalar> {
- public:
-  void Forward(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
+class Tanh final : public UnaryLayer<Scalar> {
+ protected:
+  void Apply(const Matrix<Scalar>& x, Matrix<Scalar>& y) override {
     Map(x, y, [](Scalar value) { return std::tanh(value); });
   }
 
-  void Backward(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
-                Matrix<Scalar>* dx) override {
+  void Differentiate(const Matrix<Scalar>&, const Matrix<Scalar>& y, const Matrix<Scalar>& dy,
+                     Matrix<Scalar>* dx) override {
     if (dx == nullptr) return;
     Map(y, dy, *dx,
         [](Scalar output, Scalar gradient) { return gradient * (1 - output * output); });

@@ -172,7 +172,7 @@ TEST(Engine, NamesWhatItLacks) {
 TEST(Engine, RefusesShapesThatDoNotFit) {
   auto network = SmallNetwork("relu", 3, 5, 4);
   network.nodes[0].parameters[0].shape = {5, 4};
-  EXPECT_THAT(ErrorOf(network), HasSubstr("needs a weight [5, 3]"));
+  EXPECT_THAT(ErrorOf(network), HasSubstr("needs parameters of the shapes [5, 3], [5]"));
   network = SmallNetwork("relu", 3, 5, 4);
   network.nodes[1].output_shape = {6};
   EXPECT_THAT(ErrorOf(network), HasSubstr("node 'act'"));
