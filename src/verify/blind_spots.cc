@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "network/cost.h"
 #include "verify/compare.h"
 #include "verify/gate_data.h"
 #include "verify/update_rules.h"
@@ -8,8 +9,19 @@
 namespace dlbench::verify {
 namespace {
 
-/// Faults of one pass show at 16 samples as they do at the whole batch, for a fraction of the cost.
-constexpr std::int64_t kSamples = 16;
+/// Faults of one pass show at 16 samples as they do at the whole batch, for a fraction of the cost;
+/// at two where the network is large.
+constexpr std::int64_t kMostSamples = 16;
+constexpr std::int64_t kLeastSamples = 2;
+/// Multiply-adds of all passes together: about a minute.
+constexpr double kWork = 2e12;
+
+std::int64_t SamplesFor(const network::Network& network, std::size_t passes) {
+  const double each = 3.0 * static_cast<double>(network::ForwardMultiplyAdds(network)) *
+                      static_cast<double>(passes);
+  return std::clamp(static_cast<std::int64_t>(std::min(kWork / std::max(each, 1.0), 1e6)),
+                    kLeastSamples, kMostSamples);
+}
 
 bool Exceeds(const ErrorFigures& error, const Limit& limit) {
   return !error.finite || error.norm_relative > limit.norm || error.worst_over_rms > limit.worst;
@@ -79,13 +91,13 @@ bool UpdateShows(const GateData& data, const UpdateRule& rule) {
 
 Result<std::vector<std::string>> FindBlindSpots(const GateData& data) {
   std::vector<std::string> blind;
-  const Situation situation = FirstSituation(data, kSamples);
+  const std::int64_t other = data.sequence.batches.size() > 1 ? data.sequence.batches[1] : 0;
+  const auto faults = KnownForwardFaults(data.network(), BatchInputs(*data.gate_case.pool, other),
+                                         BatchLabels(*data.gate_case.pool, other));
+  const Situation situation = FirstSituation(data, SamplesFor(data.network(), faults.size()));
   Evaluator evaluator;
   DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult right, evaluator.Evaluate(situation));
-  const std::int64_t other = data.sequence.batches.size() > 1 ? data.sequence.batches[1] : 0;
-  for (const ForwardFault& fault :
-       KnownForwardFaults(data.network(), BatchInputs(*data.gate_case.pool, other),
-                          BatchLabels(*data.gate_case.pool, other))) {
+  for (const ForwardFault& fault : faults) {
     const std::optional<Situation> changed = fault.apply(situation);
     if (!changed) continue;
     DLBENCH_ASSIGN_OR_RETURN(const reference::StepResult wrong, evaluator.Evaluate(*changed));

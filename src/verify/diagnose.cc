@@ -127,6 +127,7 @@ std::string DiagnoseLosses(const GateData& data, const std::vector<double>& loss
     (*engine)->SetState(data.start);
     const bool of_initial = all_fit([&](std::size_t i) {
       const std::int64_t batch = data.sequence.batches[i];
+      (*engine)->SetMasks(BatchMasks(pool, batch));
       return (*engine)->Forward(BatchInputs(pool, batch), BatchLabels(pool, batch)).loss;
     });
     return of_initial ? "the loss is that of the initial weights" : "";

@@ -84,6 +84,7 @@ bool Fits(const GateData& data, const Deviation& deviation,
   for (std::size_t i = 0; i < deviation.batches.size(); ++i) {
     const std::int64_t batch = deviation.batches[rule.stale_batch && i > 0 ? i - 1 : i];
     (*engine)->SetState(state);
+    (*engine)->SetMasks(BatchMasks(pool, batch));
     const auto step = (*engine)->Step(BatchInputs(pool, batch), BatchLabels(pool, batch), 0.0);
     if (deviation.keeps_velocity && i == 0) {
       AdvanceAll(data, rule, 0, 0.0, 0.0, step.gradients, state);  // Moves the velocity alone.
@@ -183,12 +184,19 @@ data::BatchPool HalfPool(const data::BatchPool& pool) {
   half.batch = pool.batch / 2;
   half.x.clear();
   half.labels.clear();
-  const auto width = static_cast<std::ptrdiff_t>(pool.x.size() / pool.labels.size());
+  half.masks.clear();
+  const std::int64_t samples = pool.count * pool.batch;
+  const auto width = static_cast<std::ptrdiff_t>(pool.x.size()) / samples;
+  const auto rows = static_cast<std::ptrdiff_t>(pool.labels.size()) / samples;
   for (std::int64_t i = 0; i < pool.count; ++i) {
     const auto x = BatchInputs(pool, i);
     const auto labels = BatchLabels(pool, i);
     half.x.insert(half.x.end(), x.begin(), x.begin() + half.batch * width);
-    half.labels.insert(half.labels.end(), labels.begin(), labels.begin() + half.batch);
+    half.labels.insert(half.labels.end(), labels.begin(), labels.begin() + half.batch * rows);
+    for (const auto& [node, mask] : BatchMasks(pool, i)) {
+      const auto kept = static_cast<std::ptrdiff_t>(mask.size()) / pool.batch * half.batch;
+      half.masks[node].insert(half.masks[node].end(), mask.begin(), mask.begin() + kept);
+    }
   }
   return half;
 }

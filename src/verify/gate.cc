@@ -159,6 +159,16 @@ Status ReferenceGate::CheckUpdates(const Answers& answers, const std::string& mo
                         data_.start.weights.at(name), data_.reference.weights.at(steps).at(name));
       checks.push_back(data_.limits.Judge(Quantity::kUpdate, name, moment, steps, error));
     }
+    const std::int64_t batch = data_.gate_case.pool->batch;
+    DLBENCH_ASSIGN_OR_RETURN(const auto buffers,
+                             LoadBuffers(data_.network(), batch, found->second, "weights"));
+    const auto initial = InitialBuffers(data_.network(), batch);
+    for (const auto& [name, values] : buffers) {
+      const ErrorFigures error = CompareChange(std::span<const float>(initial.at(name)), values,
+                                               data_.reference.buffers.at(0).at(name),
+                                               data_.reference.buffers.at(steps).at(name));
+      checks.push_back(data_.limits.Judge(Quantity::kUpdate, name, moment, steps, error));
+    }
   }
   return {};
 }
@@ -252,6 +262,12 @@ Result<std::vector<Check>> ReferenceGate::CheckStep(const StepFiles& files,
     const std::string& name = parameter->name;
     checks.push_back(replay.limits.Judge(Quantity::kRunUpdate, name, moment, files.steps,
                                          ChangeError(replay, name, replay.right, files.steps)));
+  }
+  for (const auto& [name, after] : replay.buffers_after) {
+    const ErrorFigures error = CompareChange(std::span<const float>(replay.buffers_before.at(name)),
+                                             after, replay.right.buffers.at(0).at(name),
+                                             replay.right.buffers.at(files.steps).at(name));
+    checks.push_back(replay.limits.Judge(Quantity::kRunUpdate, name, moment, files.steps, error));
   }
   for (const auto& [step, loss] : files.losses) {
     const double expected = replay.right.losses.at(static_cast<std::size_t>(step - 1));

@@ -42,10 +42,43 @@ Result<std::map<std::string, std::vector<float>>> LoadParameters(const network::
   return tensors;
 }
 
+Result<std::map<std::string, std::vector<float>>> LoadBuffers(const network::Network& network,
+                                                              std::int64_t batch,
+                                                              const std::filesystem::path& path,
+                                                              const std::string& what) {
+  std::map<std::string, std::vector<float>> tensors;
+  const auto buffers = network.Buffers();
+  if (buffers.empty()) return tensors;
+  DLBENCH_ASSIGN_OR_RETURN(const data::SafetensorsFile file, data::SafetensorsFile::Open(path));
+  for (const network::Buffer* buffer : buffers) {
+    network::Shape shape = buffer->shape;
+    if (buffer->per_sample) shape.insert(shape.begin(), batch);
+    DLBENCH_ASSIGN_OR_RETURN(tensors[buffer->name], LoadTensor(file, buffer->name, shape, what));
+  }
+  return tensors;
+}
+
+std::map<std::string, std::vector<float>> InitialBuffers(const network::Network& network,
+                                                         std::int64_t batch) {
+  std::map<std::string, std::vector<float>> tensors;
+  for (const network::Buffer* buffer : network.Buffers()) {
+    const std::int64_t count =
+        network::ElementCount(buffer->shape) * (buffer->per_sample ? batch : 1);
+    tensors[buffer->name].assign(static_cast<std::size_t>(count),
+                                 static_cast<float>(buffer->initial));
+  }
+  return tensors;
+}
+
 Result<std::vector<float>> LoadLogits(const network::Network& network, std::int64_t batch,
                                       const std::filesystem::path& path) {
   DLBENCH_ASSIGN_OR_RETURN(const data::SafetensorsFile file, data::SafetensorsFile::Open(path));
-  return LoadTensor(file, "logits", {batch, network.classes}, "logits");
+  network::Shape shape = {batch, network.classes};
+  // Tokens have logits each, also where a sequence is one token long.
+  if (network.input.kind == network::Input::Kind::kTokens) {
+    shape.insert(shape.begin() + 1, network.LabelsPerSample());
+  }
+  return LoadTensor(file, "logits", shape, "logits");
 }
 
 std::vector<double> DerivedGradient(const network::Optimizer& optimizer, bool decays, double rate,
@@ -64,7 +97,8 @@ Situation FirstSituation(const GateData& data, std::int64_t samples) {
   const data::BatchPool& pool = *data.gate_case.pool;
   const std::int64_t batch = data.sequence.batches.front();
   const auto kept = static_cast<std::size_t>(std::min(samples, pool.batch));
-  const auto labels = BatchLabels(pool, batch).first(kept);
+  const auto labels = BatchLabels(pool, batch)
+                          .first(kept * static_cast<std::size_t>(data.network().LabelsPerSample()));
   const auto x = BatchInputs(pool, batch);
   const std::size_t width = x.size() / static_cast<std::size_t>(pool.batch);
   Situation situation;
@@ -72,6 +106,10 @@ Situation FirstSituation(const GateData& data, std::int64_t samples) {
   situation.weights = std::make_shared<const Tensors>(data.start.weights);
   situation.x.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(kept * width));
   situation.labels.assign(labels.begin(), labels.end());
+  for (const auto& [node, mask] : BatchMasks(pool, batch)) {
+    const std::size_t size = mask.size() / static_cast<std::size_t>(pool.batch) * kept;
+    situation.masks[node].assign(mask.begin(), mask.begin() + static_cast<std::ptrdiff_t>(size));
+  }
   return situation;
 }
 

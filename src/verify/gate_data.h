@@ -33,7 +33,15 @@ Result<GateData> MeasureCase(const GateCase& gate_case);
 Result<std::map<std::string, std::vector<float>>> LoadParameters(const network::Network& network,
                                                                  const std::filesystem::path& path,
                                                                  const std::string& what);
-/// The logits file: tensor "logits", float32, [batch, classes].
+/// Likewise the network's buffers; one of each sample is [batch, shape].
+Result<std::map<std::string, std::vector<float>>> LoadBuffers(const network::Network& network,
+                                                              std::int64_t batch,
+                                                              const std::filesystem::path& path,
+                                                              const std::string& what);
+/// What a reset gives every buffer, likewise.
+std::map<std::string, std::vector<float>> InitialBuffers(const network::Network& network,
+                                                         std::int64_t batch);
+/// The logits file: tensor "logits", float32, [batch, (T,) classes].
 Result<std::vector<float>> LoadLogits(const network::Network& network, std::int64_t batch,
                                       const std::filesystem::path& path);
 

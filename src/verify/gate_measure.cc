@@ -100,9 +100,12 @@ Result<std::vector<std::string>> FindMistrust(const GateData& data) {
   }
   const Situation situation = FirstSituation(data, 16);
   DLBENCH_ASSIGN_OR_RETURN(
-      auto engine, reference::Engine::Create(
-                       data.network(), static_cast<std::int64_t>(situation.labels.size()), {}));
+      auto engine, reference::Engine::Create(data.network(),
+                                             static_cast<std::int64_t>(situation.samples()), {}));
   engine->SetWeights(*situation.weights);
+  reference::Masks masks;
+  for (const auto& [node, mask] : situation.masks) masks[node] = mask;
+  engine->SetMasks(masks);
   const auto pass = engine->Forward(situation.x, situation.labels, true);
   for (const network::Node& node : data.network().nodes) {
     const auto found = pass.activations.find(node.name);

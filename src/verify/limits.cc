@@ -73,12 +73,16 @@ void ObserveTrajectory(const Trajectory& observed, const Trajectory& reference, 
 
 void ObserveChange(const Trajectory& observed, const Trajectory& reference, std::int64_t steps,
                    Quantity quantity, Limits& limits) {
-  for (const auto& [name, end] : reference.weights.at(steps)) {
-    limits.Observe(
-        quantity, name, steps,
-        CompareChange(std::span<const double>(observed.weights.at(0).at(name)),
-                      observed.weights.at(steps).at(name), reference.weights.at(0).at(name), end));
-  }
+  using BySteps = std::map<std::int64_t, Tensors>;
+  const auto observe = [&](const BySteps& seen, const BySteps& right) {
+    for (const auto& [name, end] : right.at(steps)) {
+      limits.Observe(quantity, name, steps,
+                     CompareChange(std::span<const double>(seen.at(0).at(name)),
+                                   seen.at(steps).at(name), right.at(0).at(name), end));
+    }
+  };
+  observe(observed.weights, reference.weights);
+  observe(observed.buffers, reference.buffers);
 }
 
 }  // namespace dlbench::verify

@@ -64,7 +64,15 @@ Result<Replay> ReplaySteps(const GateData& data, const StepFiles& files) {
                                                          "weights before the steps after the run"));
   DLBENCH_ASSIGN_OR_RETURN(replay.after, LoadParameters(network, files.weights_after,
                                                         "weights after the steps after the run"));
+  const std::int64_t batch = data.gate_case.pool->batch;
+  DLBENCH_ASSIGN_OR_RETURN(
+      replay.buffers_before,
+      LoadBuffers(network, batch, files.weights_before, "buffers before the steps after the run"));
+  DLBENCH_ASSIGN_OR_RETURN(
+      replay.buffers_after,
+      LoadBuffers(network, batch, files.weights_after, "buffers after the steps after the run"));
   replay.start = reference::StateFrom(replay.before);
+  replay.start.buffers = reference::StateFrom(replay.buffers_before).weights;
   const bool derived = files.weights_earlier && network.optimizer.momentum != 0.0;
   if (derived) {
     DLBENCH_ASSIGN_OR_RETURN(const auto earlier,

@@ -12,9 +12,10 @@ namespace dlbench::verify {
 /// The steps after the run, taken by the reference from the state that the adapter exported.
 struct Replay {
   std::map<std::string, std::vector<float>> before, after;  ///< The adapter's weights.
-  reference::State start;                                   ///< `before`, with its velocity.
-  Trajectory right;                                         ///< Weights after 0 and all steps.
-  Limits limits;  ///< Measured for these very steps: updates, and the loss of each.
+  std::map<std::string, std::vector<float>> buffers_before, buffers_after;
+  reference::State start;  ///< `before`, with its velocity.
+  Trajectory right;        ///< Weights after 0 and all steps.
+  Limits limits;           ///< Measured for these very steps: updates, and the loss of each.
 };
 
 /// Loads the files and takes the steps, once in float64 and twice in float32. An Error means that

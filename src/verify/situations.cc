@@ -13,6 +13,11 @@ using network::Parameter;
 
 bool IsBias(const Parameter& parameter) { return parameter.shape.size() == 1; }
 
+/// The scale of a normalisation: a vector that multiplies.
+bool IsScale(const Parameter& parameter) {
+  return IsBias(parameter) && parameter.name.ends_with(".weight");
+}
+
 bool IsSquare(const Parameter& parameter) {
   return parameter.shape.size() == 2 && parameter.shape[0] == parameter.shape[1];
 }
@@ -49,7 +54,15 @@ void TransposeSquare(std::vector<double>& values, std::int64_t side) {
 void AddParameterFaults(const Network& network, std::vector<ForwardFault>& faults) {
   for (const Parameter* parameter : network.Parameters()) {
     const std::string name = parameter->name;
-    if (IsBias(*parameter)) {
+    if (IsScale(*parameter)) {
+      faults.push_back({"scale_missing:" + name, "the scale '" + name + "' is missing",
+                        [name](const Situation& right) {
+                          return std::optional(WithWeights(right, [&](Tensors& weights) {
+                            std::vector<double>& scale = weights.at(name);
+                            std::fill(scale.begin(), scale.end(), 1.0);
+                          }));
+                        }});
+    } else if (IsBias(*parameter)) {
       faults.push_back({"bias_missing:" + name, "the bias '" + name + "' is missing",
                         [name](const Situation& right) {
                           return std::optional(WithWeights(
@@ -68,7 +81,8 @@ void AddParameterFaults(const Network& network, std::vector<ForwardFault>& fault
   faults.push_back({"biases_missing", "all biases are missing", [](const Situation& right) {
                       return std::optional(WithWeights(right, [&](Tensors& weights) {
                         for (const Parameter* parameter : right.network->Parameters()) {
-                          if (IsBias(*parameter)) Zero(weights.at(parameter->name));
+                          if (IsBias(*parameter) && !IsScale(*parameter))
+                            Zero(weights.at(parameter->name));
                         }
                       }));
                     }});
@@ -128,22 +142,24 @@ void AddBatchFaults(std::span<const float> previous_x,
   faults.push_back({"stale_batch", "another batch of the pool is used",
                     [previous_x, previous_labels](const Situation& right) {
                       Situation wrong = right;
-                      const std::size_t samples = right.labels.size();
+                      const std::size_t labels = right.labels.size();
                       const std::size_t values = right.x.size();
                       if (previous_x.size() < values) return std::optional<Situation>();
                       wrong.x.assign(previous_x.begin(),
                                      previous_x.begin() + static_cast<std::ptrdiff_t>(values));
                       wrong.labels.assign(
                           previous_labels.begin(),
-                          previous_labels.begin() + static_cast<std::ptrdiff_t>(samples));
+                          previous_labels.begin() + static_cast<std::ptrdiff_t>(labels));
                       return std::optional(std::move(wrong));
                     }});
   faults.push_back(
       {"half_batch", "only the first half of the batch is used", [](const Situation& right) {
-         if (right.labels.size() < 2) return std::optional<Situation>();
+         const std::size_t samples = right.samples();
+         if (samples < 2) return std::optional<Situation>();
          Situation wrong = right;
-         wrong.x.resize(right.x.size() / right.labels.size() * (right.labels.size() / 2));
-         wrong.labels.resize(right.labels.size() / 2);
+         wrong.x.resize(right.x.size() / samples * (samples / 2));
+         wrong.labels.resize(right.labels.size() / samples * (samples / 2));
+         for (auto& [node, mask] : wrong.masks) mask.resize(mask.size() / samples * (samples / 2));
          return std::optional(std::move(wrong));
        }});
   faults.push_back(
@@ -212,20 +228,23 @@ std::vector<ForwardFault> KnownForwardFaults(const Network& network,
 
 Result<reference::StepResult> Evaluator::Evaluate(const Situation& situation,
                                                   reference::Arithmetic arithmetic) {
-  const bool fits = engine_ && network_ == situation.network &&
-                    samples_ == situation.labels.size() && arithmetic_ == arithmetic;
+  const bool fits = engine_ && network_ == situation.network && samples_ == situation.samples() &&
+                    arithmetic_ == arithmetic;
   if (!fits) {
     engine_.reset();  // Two at a time would take twice the memory.
     DLBENCH_ASSIGN_OR_RETURN(
         engine_,
         reference::Engine::Create(*situation.network,
-                                  static_cast<std::int64_t>(situation.labels.size()), arithmetic));
+                                  static_cast<std::int64_t>(situation.samples()), arithmetic));
     network_ = situation.network;
-    samples_ = situation.labels.size();
+    samples_ = situation.samples();
     arithmetic_ = arithmetic;
   }
   if (!fits || weights_ != situation.weights) engine_->SetWeights(*situation.weights);
   weights_ = situation.weights;
+  reference::Masks masks;
+  for (const auto& [node, mask] : situation.masks) masks[node] = mask;
+  engine_->SetMasks(masks);
   return engine_->Differentiate(situation.x, situation.labels);
 }
 

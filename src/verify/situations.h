@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,8 +21,13 @@ namespace dlbench::verify {
 struct Situation {
   std::shared_ptr<const network::Network> network;
   std::shared_ptr<const Tensors> weights;
-  std::vector<float> x;              ///< [samples, input].
-  std::vector<std::int32_t> labels;  ///< [samples].
+  std::vector<float> x;                                    ///< [samples, input].
+  std::vector<std::int32_t> labels;                        ///< [samples] or [samples, T].
+  std::map<std::string, std::vector<std::uint8_t>> masks;  ///< By dropout node, [samples, shape].
+
+  std::size_t samples() const {
+    return labels.size() / static_cast<std::size_t>(network->LabelsPerSample());
+  }
 };
 
 /// A known way to compute something else: a change of the situation, or nothing where it does not

@@ -36,6 +36,16 @@ std::span<const std::int32_t> BatchLabels(const data::BatchPool& pool, std::int6
   return std::span(pool.labels).subspan(static_cast<std::size_t>(index % pool.count) * size, size);
 }
 
+reference::Masks BatchMasks(const data::BatchPool& pool, std::int64_t index) {
+  reference::Masks masks;
+  for (const auto& [node, mask] : pool.masks) {
+    const std::size_t size = mask.size() / static_cast<std::size_t>(pool.count);
+    masks[node] =
+        std::span(mask).subspan(static_cast<std::size_t>(index % pool.count) * size, size);
+  }
+  return masks;
+}
+
 Result<Trajectory> RunReference(const network::Network& network, const reference::State& start,
                                 const data::BatchPool& pool, const Sequence& sequence,
                                 const Keep& keep, reference::Arithmetic arithmetic) {
@@ -43,13 +53,16 @@ Result<Trajectory> RunReference(const network::Network& network, const reference
   engine->SetState(start);
   Trajectory trajectory;
   const auto keep_weights = [&](std::int64_t steps) {
-    if (keep.weights_after.count(steps) > 0) trajectory.weights[steps] = engine->GetWeights();
+    if (keep.weights_after.count(steps) == 0) return;
+    trajectory.weights[steps] = engine->GetWeights();
+    trajectory.buffers[steps] = engine->GetBuffers();
   };
   keep_weights(0);
   for (std::size_t i = 0; i < sequence.batches.size(); ++i) {
     const auto x = BatchInputs(pool, sequence.batches[i]);
     const auto labels = BatchLabels(pool, sequence.batches[i]);
     const bool first = i == 0 && keep.first_step;
+    engine->SetMasks(BatchMasks(pool, sequence.batches[i]));
     if (first || keep.sampled_gradients) {
       reference::StepResult step = engine->Step(x, labels, sequence.learning_rates[i]);
       trajectory.losses.push_back(step.loss);

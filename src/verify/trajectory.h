@@ -26,16 +26,18 @@ struct Sequence {
 /// What the reference computed along a Sequence.
 struct Trajectory {
   std::vector<double> losses;               ///< Of every step, before its update.
-  std::vector<double> logits;               ///< Of the first step, [batch, classes].
+  std::vector<double> logits;               ///< Of the first step, [batch, (T,) classes].
   Tensors gradients;                        ///< Of the first step.
   std::map<std::int64_t, Tensors> weights;  ///< After so many steps; 0 is the start.
+  std::map<std::int64_t, Tensors> buffers;  ///< Likewise, where the network has any.
   std::vector<Tensors> sampled_gradients;   ///< Of every step, at SampleIndices of each tensor.
 };
 
 /// What to keep of a run; everything else would only take memory.
 struct Keep {
-  bool first_step = true;                ///< Logits and gradients of the first step.
-  std::set<std::int64_t> weights_after;  ///< Weights after so many steps (0: the start).
+  bool first_step = true;  ///< Logits and gradients of the first step.
+  std::set<std::int64_t>
+      weights_after;  ///< Weights and buffers after so many steps (0: the start).
   bool sampled_gradients = false;
 };
 
@@ -45,6 +47,7 @@ std::vector<std::size_t> SampleIndices(std::size_t count);
 /// The pool's batch `index` as the engine takes it.
 std::span<const float> BatchInputs(const data::BatchPool& pool, std::int64_t index);
 std::span<const std::int32_t> BatchLabels(const data::BatchPool& pool, std::int64_t index);
+reference::Masks BatchMasks(const data::BatchPool& pool, std::int64_t index);
 
 /// Trains the reference from `start` along `sequence` in the given arithmetic.
 Result<Trajectory> RunReference(const network::Network& network, const reference::State& start,
