@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/validators.h"
 #include "core/clock.h"
 #include "core/file.h"
 #include "experiment/conformance.h"
@@ -79,7 +80,7 @@ void AddFrameworksCheckCommand(CLI::App& app, Context& context) {
   command->add_option("name", options->name, "NAME or NAME@VERSION")->required();
   command->add_option("--preset", options->preset, "Preset to test (default: default)");
   command->add_option("--threads", options->threads, "Threads to ask for (default 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   command->callback([options, &context] {
     if (const Status status = Execute(*options, context); !status.ok()) {
       Fail(context, status.error());

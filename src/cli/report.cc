@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/validators.h"
 #include "experiment/report_model.h"
 #include "store/store.h"
 
@@ -34,7 +35,7 @@ void AddReportCommand(CLI::App& app, Context& context) {
   command->add_option("--out", options->out, "Results folder (default dlbench-results)");
   command->add_option("--format", options->format, "table, markdown, csv or json");
   command->add_option("--campaign", options->campaign, "Which one (default: the newest)")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   command->callback([options, &context] {
     if (const Status status = Execute(*options, context); !status.ok()) {
       Fail(context, status.error());

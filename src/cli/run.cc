@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/validators.h"
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/text.h"
@@ -49,10 +50,10 @@ void AddAxes(CLI::App& command, Options& options) {
       ->delimiter(',');
   command.add_option("--batch", options.batches, "Batch sizes (default 64)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   command.add_option("--threads", options.threads, "Thread counts (default: all that may be used)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   command.add_option("--mode", options.modes, "train (default)")->delimiter(',');
   command.add_option("--device", options.devices, "cpu (default), cuda:0 ...")->delimiter(',');
   command.add_option("--precision", options.precisions, "float32 (default)")->delimiter(',');
@@ -196,9 +197,9 @@ void AddCommand(CLI::App& app, Context& context, const char* name, const char* w
     command->add_option("--rounds", options->rounds, "Rounds of fresh processes (default 10)")
         ->check(CLI::Range(1, 1000));
     command->add_option("--launch-seconds", options->launch_seconds, "Timed length (default 2)")
-        ->check(CLI::PositiveNumber);
+        ->check(AboveZero());
     command->add_option("--warmup-seconds", options->warmup_seconds, "Warm-up (default 1)")
-        ->check(CLI::PositiveNumber);
+        ->check(AboveZero());
     command
         ->add_option("--margin", options->margin,
                      "Smallest difference that matters, as a fraction (default 0.05)")

@@ -36,6 +36,8 @@ class UsageTest(HomeTest):
         self.assertIn("subcommand is required", self.refused("networks"))
         self.assertIn("there is no command 'explode'", self.refused("explode"))
         self.assertIn("xml", self.refused("report", "--format", "xml"))
+        self.assertIn("'0' is no number above 0",
+                      self.refused("run", "tiny", "--frameworks", "plain", "--batch", "0"))
         self.assertIn("NAME=VALUE", self.refused("run", "tiny", "--frameworks", "plain",
                                                  "--set", "threads"))
 
