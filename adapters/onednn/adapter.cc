@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "convert.h"
 #include "parallel.h"
 
 namespace dlbench::onednn {
@@ -42,7 +41,7 @@ adapter::Description OnednnAdapter::Describe() {
   description.mode_label = {{"default", "plain layouts"}, {"recommended", "best layouts, fused"}};
   description.build = BuildInformation();
   description.presets = {"default", "recommended"};
-  description.ops = {"dense", "relu", "sigmoid", "tanh"};
+  description.ops = BuiltOps();
   description.settings = kSettings;
   return description;
 }
@@ -51,21 +50,22 @@ adapter::Prepared OnednnAdapter::Prepare(const adapter::Spec& spec) {
   CheckArithmetic(spec);
   spec_ = &spec;
   const Preset preset = spec.preset == "default" ? Preset::kDefault : Preset::kRecommended;
-  engine_.emplace(ToChain(spec.network),
-                  EngineOptions{spec.batch, spec.threads, preset, ReadLayout(spec)});
-  const std::size_t bytes =
-      static_cast<std::size_t>(spec.pool * spec.batch * spec.sample_size) * sizeof(float);
-  batches_ = Buffer(bytes);
-  std::memcpy(batches_.data(), spec.x, bytes);
+  engine_.emplace(spec.network, EngineOptions{spec.batch, spec.threads, preset, ReadLayout(spec)});
+  if (spec.x != nullptr) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(spec.pool * spec.batch * spec.sample_size) * sizeof(float);
+    batches_ = Buffer(bytes);
+    std::memcpy(batches_.data(), spec.x, bytes);
+  }
+  index_.clear();
   for (std::size_t i = 0; i < engine_->parameter_count(); ++i) {
     index_[engine_->parameter(i).name] = i;
   }
-  for (const adapter::Parameter* parameter : spec.network.Parameters()) {
-    if (engine_->parameter(IndexOf(*parameter)).shape != parameter->shape) {
-      throw adapter::Unsupported("parameter '" + parameter->name + "' has the shape " +
-                                 adapter::ToString(parameter->shape) + ", not out times in");
-    }
+  dropouts_.clear();
+  for (const adapter::Node& node : spec.network.nodes) {
+    if (node.op == "dropout") dropouts_.push_back(&node);
   }
+  input_.masks.resize(dropouts_.size());
   Reset();
   return {spec.batch, "float32", MaxThreads(), engine_->EffectiveSettings()};
 }
@@ -82,15 +82,25 @@ void OnednnAdapter::Reset() {
   for (const adapter::Parameter* parameter : spec_->network.Parameters()) {
     engine_->Load(IndexOf(*parameter), parameter->initial);
   }
+  engine_->ResetBuffers();
 }
 
 void OnednnAdapter::Step(std::int64_t batch, double learning_rate) {
-  const float* x = batches_.data() + batch * spec_->batch * spec_->sample_size;
-  loss_ = engine_->Step(x, spec_->At(batch).labels, learning_rate);
+  const adapter::Batch from = spec_->At(batch);
+  if (from.x != nullptr) input_.x = batches_.data() + batch * spec_->batch * spec_->sample_size;
+  input_.tokens = from.tokens;
+  input_.labels = from.labels;
+  for (std::size_t i = 0; i < dropouts_.size(); ++i) {
+    input_.masks[i] = spec_->MaskAt(*dropouts_[i], batch);
+  }
+  input_.learning_rate = static_cast<float>(learning_rate);
+  loss_ = engine_->Step(input_);
 }
 
-void OnednnAdapter::ReadLogits(float* out) {
-  std::copy_n(engine_->logits(), spec_->batch * engine_->classes(), out);
+void OnednnAdapter::ReadLogits(float* out) { engine_->ReadLogits(out); }
+
+void OnednnAdapter::ReadBuffer(const adapter::Buffer& buffer, float* out) {
+  engine_->ReadBuffer(buffer.name, out);
 }
 
 void OnednnAdapter::ReadGradient(const adapter::Parameter& parameter, float* out) {

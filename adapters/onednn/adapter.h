@@ -22,6 +22,7 @@ class OnednnAdapter : public adapter::Adapter {
   void ReadGradient(const adapter::Parameter& parameter, float* out) override;
   void ReadWeight(const adapter::Parameter& parameter, float* out) override;
   void ReadVelocity(const adapter::Parameter& parameter, float* out) override;
+  void ReadBuffer(const adapter::Buffer& buffer, float* out) override;
   std::map<std::string, std::string> EffectiveSettings() override;
 
  private:
@@ -31,6 +32,8 @@ class OnednnAdapter : public adapter::Adapter {
   std::optional<Engine> engine_;
   Buffer batches_;  ///< The pool's x in the engine's own aligned memory.
   std::map<std::string, std::size_t> index_;
+  std::vector<const adapter::Node*> dropouts_;  ///< In the network's order.
+  StepInput input_;
   double loss_ = 0.0;
 };
 

@@ -3,7 +3,8 @@
 namespace dlbench::onednn {
 
 PrimitiveCall::PrimitiveCall(const dnnl::primitive& primitive,
-                             const dnnl::primitive_desc_base& description, Arguments arguments)
+                             const dnnl::primitive_desc_base& description,
+                             const Arguments& arguments)
     : primitive_(primitive), implementation_(description.impl_info_str()) {
   for (const auto& [index, memory] : arguments) {
     if (!memory) continue;

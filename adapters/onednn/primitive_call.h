@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <utility>
@@ -13,12 +12,12 @@ namespace dlbench::onednn {
 /// (dnnl::primitive::execute makes a hash map and a vector at every call.)
 class PrimitiveCall {
  public:
-  using Arguments = std::initializer_list<std::pair<int, dnnl::memory>>;
+  using Arguments = std::vector<std::pair<int, dnnl::memory>>;
 
   PrimitiveCall() = default;
   /// `description` is the primitive descriptor of `primitive`, made with a user's scratchpad.
   PrimitiveCall(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
-                Arguments arguments);
+                const Arguments& arguments);
 
   bool empty() const { return arguments_.empty(); }
   /// oneDNN's name of the implementation: "brgemm:avx512_core".

@@ -7,6 +7,7 @@ namespace dlbench::onednn {
 namespace {
 
 constexpr std::int64_t kCacheLine = 16;  // floats; no two threads write one line
+constexpr std::int64_t kAlone = 8192;    // up to here one thread is done before another wakes up
 
 /// The numbers of one update; decay is 0 where it does not apply.
 struct Coefficients {
@@ -84,16 +85,17 @@ DLBENCH_SIMD_VERSIONS(Nesterov, InBlocks<NesterovRule>,
 void SgdUpdate(const SgdRule& rule, bool decays, float rate, int threads, std::int64_t count,
                const float* gradient, float* values, float* velocity) {
   const Coefficients c{rate, rule.momentum, decays ? rule.weight_decay : 0.0F};
-  ParallelRanges(threads, count, kCacheLine, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t length = end - begin;
-    if (velocity == nullptr) {
-      Plain(length, c, gradient + begin, values + begin, nullptr);
-    } else if (rule.nesterov) {
-      Nesterov(length, c, gradient + begin, values + begin, velocity + begin);
-    } else {
-      Momentum(length, c, gradient + begin, values + begin, velocity + begin);
-    }
-  });
+  ParallelRanges(count <= kAlone ? 1 : threads, count, kCacheLine,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   const std::int64_t length = end - begin;
+                   if (velocity == nullptr) {
+                     Plain(length, c, gradient + begin, values + begin, nullptr);
+                   } else if (rule.nesterov) {
+                     Nesterov(length, c, gradient + begin, values + begin, velocity + begin);
+                   } else {
+                     Momentum(length, c, gradient + begin, values + begin, velocity + begin);
+                   }
+                 });
 }
 
 }  // namespace dlbench::onednn

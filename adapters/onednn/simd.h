@@ -26,3 +26,10 @@
 #define DLBENCH_SIMD_VERSIONS(name, body, params, args) \
   void name params { body args; }
 #endif
+
+// Before a loop whose iterations do not depend on each other, though g++ cannot see it.
+#if defined(__clang__)
+#define DLBENCH_INDEPENDENT
+#else
+#define DLBENCH_INDEPENDENT _Pragma("GCC ivdep")
+#endif

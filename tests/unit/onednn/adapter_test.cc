@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convert.h"
+#include "graph.h"
 #include "naive_network.h"
 
 namespace dlbench::onednn {
@@ -66,7 +66,8 @@ struct Request {
 
 std::string RefusalOf(const adapter::Network& network) {
   try {
-    ToChain(network);
+    const Graph graph(network);
+    for (int i = 0; i < graph.size(); ++i) MakeLayer(graph.node(i));
   } catch (const adapter::Unsupported& error) {
     return error.what();
   }
@@ -145,40 +146,38 @@ TEST(OnednnAdapter, TakesTheLayoutOfTheWeightsFromTheSettings) {
   EXPECT_THROW(adapter.Prepare(request.spec), adapter::Unsupported);
 }
 
-TEST(ToChain, ReadsTheWholeNetwork) {
-  const Request request;
-  const NetworkSpec chain = ToChain(request.spec.network);
-  ASSERT_EQ(chain.layers.size(), 3U);
-  EXPECT_EQ(chain.input_width, 3);
-  EXPECT_EQ(chain.layers[0].units, 4);
-  EXPECT_TRUE(chain.layers[0].weight_decays);
-  EXPECT_FALSE(chain.layers[0].bias_decays);
-  EXPECT_EQ(chain.layers[1].activation, Activation::kTanh);
-  EXPECT_TRUE(chain.mean_loss);
-  EXPECT_FLOAT_EQ(chain.sgd.momentum, 0.9F);
+TEST(OnednnAdapter, RefusesWhatIsMissingWithNodeAndReason) {
+  Request request;
+  request.spec.network.nodes[0].parameters.pop_back();
+  OnednnAdapter adapter;
+  try {
+    adapter.Prepare(request.spec);
+    FAIL();
+  } catch (const adapter::Unsupported& error) {
+    EXPECT_STREQ(error.what(), "node 'fc1' (dense): it has no parameter 'bias'");
+  }
 }
 
-TEST(ToChain, RefusesWithNodeAndReason) {
+TEST(Graph, RefusesWithNodeAndReason) {
   Request request;
   const adapter::Network good = request.spec.network;
   EXPECT_EQ(RefusalOf(good), "");
 
   adapter::Network network = good;
   network.nodes[2].inputs = {"fc1"};
-  EXPECT_NE(RefusalOf(network).find("'fc2' (dense): its input is not the node before it"),
-            std::string::npos);
+  EXPECT_EQ(RefusalOf(network), "node 'act1' (tanh): nothing uses it");
   network = good;
-  network.nodes[1].op = "lrn";
-  EXPECT_NE(RefusalOf(network).find("'act1' (lrn)"), std::string::npos);
+  network.nodes[2].inputs = {"act2"};
+  EXPECT_EQ(RefusalOf(network), "node 'fc2' (dense): its input 'act2' is no node before it");
   network = good;
-  network.input_shape = {1, 3};
-  EXPECT_NE(RefusalOf(network).find("[1, 3]"), std::string::npos);
+  network.nodes[1].op = "gru";
+  EXPECT_EQ(RefusalOf(network), "node 'act1' (gru): this operation is not built");
   network = good;
-  network.nodes[0].parameters.pop_back();
-  EXPECT_NE(RefusalOf(network).find("'fc1'"), std::string::npos);
+  network.nodes[1].op = "add";
+  EXPECT_EQ(RefusalOf(network), "node 'act1' (add): it has 1 inputs instead of 2");
   network = good;
-  network.loss.input = "act1";
-  EXPECT_NE(RefusalOf(network).find("'act1'"), std::string::npos);
+  network.loss.input = "fc3";
+  EXPECT_NE(RefusalOf(network).find("'fc3'"), std::string::npos);
   network = good;
   network.loss.kind = "mse";
   EXPECT_NE(RefusalOf(network).find("loss mse"), std::string::npos);

@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "engine.h"
+#include "naive_graph.h"
 #include "naive_network.h"
+#include "text_network.h"
 
 namespace {
 
@@ -56,14 +58,14 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 }
 }
 
-void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(std::size_t size) {
   Count(__builtin_return_address(0), size);
   void* memory = __libc_malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace dlbench::onednn {
 namespace {
@@ -83,36 +85,74 @@ void FindLibrary() {
       nullptr);
 }
 
-/// Counts over `steps` steps after two of warming up.
-void CountSteps(Preset preset, int threads, int steps) {
+/// Counts over `steps` steps of `network` after two of warming up.
+void CountSteps(const adapter::Network& network, std::int64_t batch, Preset preset, int threads,
+                int steps) {
   FindLibrary();
   ASSERT_NE(library_begin, 0U) << "libdnnl is not a shared library here";
-  constexpr std::int64_t kBatch = 64;
-  NetworkSpec spec = Chain(200, {256, 128, 10}, Activation::kSigmoid);
-  spec.sgd = {0.9F, 0.01F, true};
-  Engine engine(spec, {kBatch, threads, preset});
-  const NaiveNetwork start(spec, kBatch, 1);
-  for (std::size_t i = 0; i < engine.parameter_count(); ++i) engine.Load(i, start.start(i).data());
-  const std::vector<float> x = RandomNumbers(kBatch * 200, 2);
-  const std::vector<std::int32_t> labels = RandomLabels(kBatch, 10, 3);
+  Engine engine(network, {batch, threads, preset});
+  for (std::size_t i = 0; i < engine.parameter_count(); ++i) {
+    const auto count = adapter::ElementCount(engine.parameter(i).shape);
+    std::vector<float> start = RandomNumbers(static_cast<std::size_t>(count), 1);
+    for (float& value : start) value *= 0.1F;
+    engine.Load(i, start.data());
+  }
+  const NaiveBatch data(network, batch, 2);
+  StepInput input{data.x.data(), data.tokens.data(), data.labels.data(), {}, 0.1F};
+  for (const auto& [node, mask] : data.masks) input.masks.push_back(mask.data());
   double loss = 0.0;
-  for (int i = 0; i < 2; ++i) loss = engine.Step(x.data(), labels.data(), 0.1);
+  for (int i = 0; i < 2; ++i) loss = engine.Step(input);
   ours = library_calls = 0;
   library_bytes = 0;
   counting = true;
-  for (int i = 0; i < steps; ++i) loss += engine.Step(x.data(), labels.data(), 0.1);
+  for (int i = 0; i < steps; ++i) loss += engine.Step(input);
   counting = false;
   EXPECT_GT(loss, 0.0);
+}
+
+adapter::Network Dense() {
+  NetworkSpec spec = Chain(200, {256, 128, 10}, Activation::kSigmoid);
+  spec.sgd = {0.9F, 0.01F, true};
+  return ToNetwork(spec);
+}
+
+adapter::Network Images() {
+  const std::string conv = R"(op = "conv2d", kernel = [3, 3], stride = [1, 1], )"
+                           R"(padding = [1, 1, 1, 1], groups = 1, bias = true)";
+  return NetworkOf(
+      network::OfImages(
+          "[3, 8, 8]",
+          "{ name = \"c1\", channels = 16, " + conv + " }, { name = \"c2\", channels = 5, " + conv +
+              R"( }, { name = "n", op = "batch_norm", epsilon = 1e-5, momentum = 0.1, )"
+              R"(running_variance = "unbiased" }, { name = "r", op = "relu" }, )"
+              R"({ name = "a", op = "add", inputs = ["r", "c2"] }, )"
+              R"({ name = "p", op = "max_pool2d", kernel = [2, 2], stride = [2, 2], )"
+              R"(padding = [0, 0, 0, 0], ceil_mode = false }, )"
+              R"({ name = "s", op = "subsample_pad", stride = 2, channels_before = 1, )"
+              R"(channels_after = 2 })"),
+      16);
+}
+
+adapter::Network Sequences() {
+  return NetworkOf(
+      network::OfTokens(R"({ name = "e", op = "embedding", units = 16 }, )"
+                        R"({ name = "l", op = "lstm", units = 24, state = "carried" }, )"
+                        R"({ name = "d", op = "dropout", probability = 0.5 })"),
+      16);
 }
 
 class StepAllocations : public testing::TestWithParam<std::tuple<Preset, int>> {};
 
 TEST_P(StepAllocations, OursAreNone) {
   const auto& [preset, threads] = GetParam();
-  CountSteps(preset, threads, 10);
+  CountSteps(Dense(), 64, preset, threads, 10);
   EXPECT_EQ(ours, 0);
   RecordProperty("library_calls_a_step", library_calls / 10);
   RecordProperty("library_bytes_a_step", static_cast<int>(library_bytes / 10));
+  CountSteps(Images(), 16, preset, threads, 3);
+  EXPECT_EQ(ours, 0);
+  CountSteps(Sequences(), 16, preset, threads, 3);
+  EXPECT_EQ(ours, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, StepAllocations,
@@ -120,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, StepAllocations,
                                           testing::Values(1, 2)));
 
 TEST(StepAllocations, OfTheLibraryAreBookkeepingWithBlockedWeights) {
-  CountSteps(Preset::kRecommended, 2, 10);
+  CountSteps(Dense(), 64, Preset::kRecommended, 2, 10);
   // dnnl_primitive_execute makes a small map of the arguments at every call; no matrix is copied.
   EXPECT_LT(library_bytes / 10, 16U * 1024U);
 }

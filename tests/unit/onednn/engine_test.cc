@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dense.h"
+#include "layers/product.h"
 #include "naive_network.h"
 #include "parallel.h"
 
@@ -16,7 +16,7 @@ class Pair {
       : spec_(std::move(spec)),
         batch_(options.batch),
         naive(spec_, options.batch, 7),
-        engine(spec_, options) {
+        engine(ToNetwork(spec_), options) {
     Reset();
   }
   void Reset() {
@@ -31,7 +31,10 @@ class Pair {
     return RandomLabels(static_cast<std::size_t>(batch_), engine.classes(), 200 + step);
   }
   double EngineStep(unsigned step, double rate) {
-    return engine.Step(X(step).data(), Labels(step).data(), rate);
+    const std::vector<float> x = X(step);
+    const std::vector<std::int32_t> labels = Labels(step);
+    return engine.Step(
+        {.x = x.data(), .labels = labels.data(), .learning_rate = static_cast<float>(rate)});
   }
   double NaiveStep(unsigned step, double rate) { return naive.Step(X(step), Labels(step), rate); }
 
@@ -42,7 +45,9 @@ class Pair {
     return out;
   }
   std::vector<float> Logits() const {
-    return {engine.logits(), engine.logits() + batch_ * engine.classes()};
+    std::vector<float> logits(static_cast<std::size_t>(engine.logit_count()));
+    engine.ReadLogits(logits.data());
+    return logits;
   }
 
  private:
@@ -144,11 +149,13 @@ TEST(Engine, TrainsLayersWithoutBias) {
 TEST(Engine, TakesActivationsAnywhereInTheChain) {
   NetworkSpec spec = Chain(19, {37, 23, 6}, Activation::kTanh);
   LayerSpec extra;
-  extra.name = "extra";
   extra.activation = Activation::kSigmoid;
-  spec.layers.insert(spec.layers.begin() + 2, extra);  // after another activation
-  spec.layers.insert(spec.layers.begin(), extra);      // before any parameter
-  spec.layers.push_back(extra);                        // as the logits
+  for (const auto& [name, at] : {std::pair{"second", 2},   // after another activation
+                                 std::pair{"first", 0},    // before any parameter
+                                 std::pair{"last", 7}}) {  // as the logits
+    extra.name = name;
+    spec.layers.insert(spec.layers.begin() + at, extra);
+  }
   ExpectAgrees(spec, {9, 1, Preset::kDefault});
   ExpectAgrees(spec, {9, 1, Preset::kRecommended});
 }
@@ -169,7 +176,8 @@ TEST(Engine, ThreadsGiveTheSameNumbers) {
 
 TEST(Engine, SetsTheThreadsOfTheRuntime) {
   for (const int threads : {1, 2, 3}) {
-    const Engine engine(Chain(5, {4}, Activation::kRelu), {2, threads, Preset::kDefault});
+    const Engine engine(ToNetwork(Chain(5, {4}, Activation::kRelu)),
+                        {2, threads, Preset::kDefault});
     EXPECT_EQ(MaxThreads(), threads);
     EXPECT_EQ(engine.EffectiveSettings().at("omp_get_max_threads"), std::to_string(threads));
   }
@@ -227,13 +235,14 @@ TEST(Engine, PaddingOfBlockedLayoutsStaysZero) {
 
 TEST(Engine, RunsInStrictFloat32WhateverTheEnvironmentSays) {
   setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16", 1);
-  const Engine engine(Chain(5, {4}, Activation::kRelu), {2, 1, Preset::kRecommended});
+  const Engine engine(ToNetwork(Chain(5, {4}, Activation::kRelu)), {2, 1, Preset::kRecommended});
   EXPECT_EQ(dnnl::get_default_fpmath_mode(), dnnl::fpmath_mode::strict);
   EXPECT_EQ(getenv("ONEDNN_DEFAULT_FPMATH_MODE"), nullptr);
 }
 
 TEST(Engine, RecordsLayoutsImplementationsAndBytes) {
-  const Engine engine(Chain(100, {64, 10}, Activation::kRelu), {16, 1, Preset::kDefault});
+  const Engine engine(ToNetwork(Chain(100, {64, 10}, Activation::kRelu)),
+                      {16, 1, Preset::kDefault});
   const auto settings = engine.EffectiveSettings();
   EXPECT_EQ(settings.at("fc1.weights"), "plain, strides 100,1");
   EXPECT_FALSE(settings.at("fc2.backward_data").empty());
@@ -247,8 +256,9 @@ TEST(Engine, RefusesAChainWithoutParameters) {
   NetworkSpec spec;
   spec.input_width = 4;
   spec.layers.push_back({});
+  spec.layers.back().name = "act";
   spec.layers.back().activation = Activation::kRelu;
-  EXPECT_THROW(Engine(spec, {2, 1, Preset::kDefault}), std::runtime_error);
+  EXPECT_THROW(Engine(ToNetwork(spec), {2, 1, Preset::kDefault}), std::runtime_error);
 }
 
 }  // namespace

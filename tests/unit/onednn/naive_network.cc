@@ -67,6 +67,44 @@ NetworkSpec Chain(std::int64_t input, const std::vector<std::int64_t>& widths,
   return spec;
 }
 
+adapter::Network ToNetwork(const NetworkSpec& spec) {
+  adapter::Network network;
+  network.input_shape = {spec.input_width};
+  std::int64_t width = spec.input_width;
+  std::string previous = "input";
+  for (const LayerSpec& layer : spec.layers) {
+    adapter::Node node;
+    node.name = layer.name;
+    node.inputs = {previous};
+    if (layer.activation == Activation::kNone) {
+      node.op = "dense";
+      node.attributes.Set("units", layer.units).Set("bias", layer.has_bias);
+      node.parameters.push_back({layer.name + ".weight",
+                                 {layer.units, width},
+                                 layer.weight_decays,
+                                 nullptr,
+                                 Size(layer.units * width)});
+      if (layer.has_bias) {
+        node.parameters.push_back(
+            {layer.name + ".bias", {layer.units}, layer.bias_decays, nullptr, Size(layer.units)});
+      }
+      width = layer.units;
+    } else {
+      node.op = layer.activation == Activation::kSigmoid ? "sigmoid"
+                : layer.activation == Activation::kTanh  ? "tanh"
+                                                         : "relu";
+    }
+    node.output_shape = {width};
+    previous = layer.name;
+    network.nodes.push_back(std::move(node));
+  }
+  network.classes = width;
+  network.loss = {"softmax_cross_entropy", spec.mean_loss ? "mean" : "sum", previous};
+  network.optimizer = {"sgd", 0.1, static_cast<double>(spec.sgd.momentum),
+                       static_cast<double>(spec.sgd.weight_decay), spec.sgd.nesterov};
+  return network;
+}
+
 NaiveNetwork::NaiveNetwork(NetworkSpec spec, std::int64_t batch, unsigned seed)
     : spec_(std::move(spec)), batch_(batch) {
   std::int64_t width = spec_.input_width;

@@ -2,11 +2,34 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "dlbench_adapter.h"
 #include "spec.h"
 
 namespace dlbench::onednn {
+
+/// One layer of a chain: a dense layer or an activation by itself.
+struct LayerSpec {
+  std::string name;
+  Activation activation = Activation::kNone;  ///< kNone: this is a dense layer.
+  std::int64_t units = 0;                     ///< Width of a dense layer's output.
+  bool has_bias = true;
+  bool weight_decays = true;  ///< Whether weight decay applies to the weight.
+  bool bias_decays = true;    ///< Whether weight decay applies to the bias.
+};
+
+/// A chain of layers with a softmax cross-entropy on the last one's output.
+struct NetworkSpec {
+  std::int64_t input_width = 0;
+  std::vector<LayerSpec> layers;
+  bool mean_loss = true;  ///< False: the sum over the batch.
+  SgdRule sgd;
+};
+
+/// The chain as `prepare` would bring it.
+adapter::Network ToNetwork(const NetworkSpec& spec);
 
 /// The same chain in float64 with plain loops: what the engine must agree with.
 class NaiveNetwork {
